@@ -1,0 +1,1 @@
+//! foreword: the memory layer that stands before a prompt.
