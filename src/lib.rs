@@ -1,1 +1,4 @@
 //! foreword: the memory layer that stands before a prompt.
+
+pub mod memory;
+pub mod rank;
