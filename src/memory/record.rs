@@ -110,11 +110,7 @@ impl Record {
 
     /// A record of the given id and statement, everything else at its default.
     pub fn new(id: impl Into<String>, statement: impl Into<String>) -> Self {
-        Record {
-            id: id.into(),
-            statement: statement.into(),
-            ..Record::default()
-        }
+        Record { id: id.into(), statement: statement.into(), ..Record::default() }
     }
 
     /// The shape of the record, read off its source and kind: a speaker and a place in a session make a
@@ -124,9 +120,7 @@ impl Record {
         match self.kind.as_str() {
             "turn" | "message" => Shape::Turn,
             "note" | "section" | "document" => Shape::Section,
-            "fact" | "decision" | "preference" | "task" | "event" | "procedure" | "observation" => {
-                Shape::Fact
-            }
+            "fact" | "decision" | "preference" | "task" | "event" | "procedure" | "observation" => Shape::Fact,
             _ if placed && !self.source.speaker.is_empty() => Shape::Turn,
             _ if placed => Shape::Section,
             _ => Shape::Fact,
@@ -140,11 +134,7 @@ impl Record {
 
     /// What a reader is shown: the statement, or the title where there is none.
     pub fn text(&self) -> &str {
-        if self.statement.is_empty() {
-            &self.title
-        } else {
-            &self.statement
-        }
+        if self.statement.is_empty() { &self.title } else { &self.statement }
     }
 
     /// Why the record cannot be stored, in words that say what to do; `None` if it can.
@@ -153,22 +143,12 @@ impl Record {
             return Some("has no id: give it a unique `id`".into());
         }
         if self.id.len() > Self::MAX_ID_BYTES {
-            return Some(format!(
-                "has an id of {} bytes: at most {} are accepted",
-                self.id.len(),
-                Self::MAX_ID_BYTES
-            ));
+            return Some(format!("has an id of {} bytes: at most {} are accepted", self.id.len(), Self::MAX_ID_BYTES));
         }
         if self.statement.trim().is_empty() && self.title.trim().is_empty() {
-            return Some(format!(
-                "`{}` has neither `statement` nor `title`: give it a text",
-                self.id
-            ));
+            return Some(format!("`{}` has neither `statement` nor `title`: give it a text", self.id));
         }
-        for (name, value) in [
-            ("confidence", self.confidence),
-            ("importance", self.importance),
-        ] {
+        for (name, value) in [("confidence", self.confidence), ("importance", self.importance)] {
             if value.is_some_and(|value| !(0.0..=1.0).contains(&value)) {
                 return Some(format!("`{}` has a `{name}` outside 0 to 1", self.id));
             }

@@ -29,37 +29,23 @@ impl Scope {
 
     /// Dimensions in the order of their names.
     pub fn dimensions(&self) -> impl Iterator<Item = (&str, &str)> {
-        self.0
-            .iter()
-            .map(|(name, value)| (name.as_str(), value.as_str()))
+        self.0.iter().map(|(name, value)| (name.as_str(), value.as_str()))
     }
 
     /// Whether a request made in this scope may see something that lives in `owner`.
     pub fn admits(&self, owner: &Scope) -> bool {
-        owner
-            .0
-            .iter()
-            .all(|(name, value)| self.0.get(name) == Some(value))
+        owner.0.iter().all(|(name, value)| self.0.get(name) == Some(value))
     }
 
     /// Number of dimensions in which `owner` and this scope agree: how specific a visible record is.
     pub fn specificity(&self, owner: &Scope) -> usize {
-        owner
-            .0
-            .iter()
-            .filter(|(name, value)| self.0.get(*name) == Some(value))
-            .count()
+        owner.0.iter().filter(|(name, value)| self.0.get(*name) == Some(value)).count()
     }
 }
 
 impl<N: Into<String>, V: Into<String>> FromIterator<(N, V)> for Scope {
     fn from_iter<I: IntoIterator<Item = (N, V)>>(dimensions: I) -> Self {
-        Scope(
-            dimensions
-                .into_iter()
-                .map(|(name, value)| (name.into(), value.into()))
-                .collect(),
-        )
+        Scope(dimensions.into_iter().map(|(name, value)| (name.into(), value.into())).collect())
     }
 }
 
@@ -80,25 +66,12 @@ mod tests {
             (acme.clone(), acme_ana.clone(), false, 1),
             (acme_ana.clone(), acme.clone(), true, 1),
             (acme_ana.clone(), acme_ana.clone(), true, 2),
-            (
-                acme_ana.clone(),
-                Scope::global().with("tenant", "globex"),
-                false,
-                0,
-            ),
+            (acme_ana.clone(), Scope::global().with("tenant", "globex"), false, 0),
             (acme_ana, Scope::global().with("region", "eu"), false, 0),
         ];
         for (request, owner, visible, specificity) in cases {
-            assert_eq!(
-                request.admits(&owner),
-                visible,
-                "{request:?} sees {owner:?}"
-            );
-            assert_eq!(
-                request.specificity(&owner),
-                specificity,
-                "{request:?} against {owner:?}"
-            );
+            assert_eq!(request.admits(&owner), visible, "{request:?} sees {owner:?}");
+            assert_eq!(request.specificity(&owner), specificity, "{request:?} against {owner:?}");
         }
     }
 }

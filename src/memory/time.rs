@@ -33,19 +33,11 @@ impl Timestamp {
             None if time.is_empty() => 1,
             None => return None,
         };
-        if parts.next().is_some()
-            || !(1..=12).contains(&month)
-            || day < 1
-            || day > days_in_month(year, month)
-        {
+        if parts.next().is_some() || !(1..=12).contains(&month) || day < 1 || day > days_in_month(year, month) {
             return None;
         }
         let midnight = days_from_civil(year, month, day) * DAY_MS;
-        let at = if time.is_empty() {
-            0
-        } else {
-            parse_time(time)?
-        };
+        let at = if time.is_empty() { 0 } else { parse_time(time)? };
         Some(Timestamp(midnight + at))
     }
 
@@ -70,12 +62,8 @@ impl fmt::Display for Timestamp {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (year, month, day) = self.civil();
         let ms = self.0.rem_euclid(DAY_MS);
-        let (hour, minute, second, milli) =
-            (ms / 3_600_000, ms / 60_000 % 60, ms / 1000 % 60, ms % 1000);
-        write!(
-            f,
-            "{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}"
-        )?;
+        let (hour, minute, second, milli) = (ms / 3_600_000, ms / 60_000 % 60, ms / 1000 % 60, ms % 1000);
+        write!(f, "{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}")?;
         if milli != 0 {
             write!(f, ".{milli:03}")?;
         }
@@ -93,25 +81,14 @@ fn parse_time(text: &str) -> Option<i64> {
     let (clock, offset_ms) = if let Some(clock) = text.strip_suffix(['Z', 'z']) {
         (clock, 0)
     } else if let Some(at) = text.find(['+', '-']) {
-        let sign = if text.get(at..)?.starts_with('-') {
-            -1
-        } else {
-            1
-        };
+        let sign = if text.get(at..)?.starts_with('-') { -1 } else { 1 };
         let offset = text.get(at + 1..)?;
         let (hours, minutes) = match offset.split_once(':') {
             Some(parts) => parts,
             None => (offset.get(..2)?, offset.get(2..)?),
         };
-        let minutes = if minutes.is_empty() {
-            0
-        } else {
-            digits(minutes, 2)?
-        };
-        (
-            text.get(..at)?,
-            sign * (digits(hours, 2)? * 3_600_000 + minutes * 60_000),
-        )
+        let minutes = if minutes.is_empty() { 0 } else { digits(minutes, 2)? };
+        (text.get(..at)?, sign * (digits(hours, 2)? * 3_600_000 + minutes * 60_000))
     } else {
         (text, 0)
     };
@@ -159,16 +136,11 @@ fn civil_from_days(days: i64) -> (i64, i64, i64) {
     let days = days + 719_468;
     let era = days.div_euclid(146_097);
     let day_of_era = days.rem_euclid(146_097);
-    let year_of_era =
-        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
     let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
     let shifted_month = (5 * day_of_year + 2) / 153;
     let day = day_of_year - (153 * shifted_month + 2) / 5 + 1;
-    let month = if shifted_month < 10 {
-        shifted_month + 3
-    } else {
-        shifted_month - 9
-    };
+    let month = if shifted_month < 10 { shifted_month + 3 } else { shifted_month - 9 };
     (year_of_era + era * 400 + i64::from(month <= 2), month, day)
 }
 
@@ -191,16 +163,13 @@ impl<'de> Deserialize<'de> for Timestamp {
                 f.write_str("an ISO 8601 date or a number of milliseconds since 1970")
             }
             fn visit_str<E: de::Error>(self, text: &str) -> Result<Timestamp, E> {
-                Timestamp::parse(text)
-                    .ok_or_else(|| E::invalid_value(de::Unexpected::Str(text), &self))
+                Timestamp::parse(text).ok_or_else(|| E::invalid_value(de::Unexpected::Str(text), &self))
             }
             fn visit_i64<E: de::Error>(self, ms: i64) -> Result<Timestamp, E> {
                 Ok(Timestamp(ms))
             }
             fn visit_u64<E: de::Error>(self, ms: u64) -> Result<Timestamp, E> {
-                i64::try_from(ms)
-                    .map(Timestamp)
-                    .map_err(|_| E::invalid_value(de::Unexpected::Unsigned(ms), &self))
+                i64::try_from(ms).map(Timestamp).map_err(|_| E::invalid_value(de::Unexpected::Unsigned(ms), &self))
             }
             fn visit_f64<E: de::Error>(self, ms: f64) -> Result<Timestamp, E> {
                 if ms.is_finite() && ms.abs() < 9e15 {
@@ -244,11 +213,7 @@ mod tests {
             ("٢٠٢٣-٠٥-٠٨", None),
         ];
         for (text, expected) in cases {
-            assert_eq!(
-                Timestamp::parse(text).map(|time| time.0),
-                expected,
-                "{text}"
-            );
+            assert_eq!(Timestamp::parse(text).map(|time| time.0), expected, "{text}");
         }
     }
 

@@ -19,19 +19,12 @@ pub fn fold(c: char, out: &mut String) {
         '\u{3099}' | '\u{ff9e}' => voice(out, 1),
         '\u{309a}' | '\u{ff9f}' => voice(out, 2),
         '\u{ff01}'..='\u{ff5e}' => {
-            out.push(
-                char::from_u32(c as u32 - 0xfee0)
-                    .unwrap_or(c)
-                    .to_ascii_lowercase(),
-            );
+            out.push(char::from_u32(c as u32 - 0xfee0).unwrap_or(c).to_ascii_lowercase());
         }
         '\u{ff65}'..='\u{ff9d}' => out.push(nth(KATAKANA, c, 0xff65)),
         '\u{2018}' | '\u{2019}' | '\u{2bc}' => out.push('\''),
         '\u{2010}' | '\u{2011}' => out.push('-'),
-        _ => out.extend(
-            c.to_lowercase()
-                .filter(|c| !('\u{300}'..='\u{36f}').contains(c)),
-        ),
+        _ => out.extend(c.to_lowercase().filter(|c| !('\u{300}'..='\u{36f}').contains(c))),
     }
 }
 
@@ -56,9 +49,7 @@ fn voice(out: &mut String, step: u32) {
     let Some(last) = out.pop() else { return };
     let voiced = match last {
         'ウ' if step == 1 => Some('ヴ'),
-        'か'..='ぢ' | 'つ'..='ど' | 'カ'..='ヂ' | 'ツ'..='ド' if step == 1 => {
-            char::from_u32(last as u32 + 1)
-        }
+        'か'..='ぢ' | 'つ'..='ど' | 'カ'..='ヂ' | 'ツ'..='ド' if step == 1 => char::from_u32(last as u32 + 1),
         'は'..='ぽ' | 'ハ'..='ポ' => char::from_u32(last as u32 + step),
         _ => None,
     };

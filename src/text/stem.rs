@@ -64,9 +64,7 @@ const EXCEPTIONS: &[(&str, &str)] = &[
 ];
 
 /// Sorted words that stay as they are once step 1a has passed.
-const KEPT_AFTER_1A: &[&str] = &[
-    "canning", "earring", "exceed", "herring", "inning", "outing", "proceed", "succeed",
-];
+const KEPT_AFTER_1A: &[&str] = &["canning", "earring", "exceed", "herring", "inning", "outing", "proceed", "succeed"];
 
 /// Suffixes of step 2, longest first, with what takes their place in R1.
 const STEP_2: &[(&str, &str)] = &[
@@ -108,8 +106,8 @@ const STEP_3: &[(&str, &str)] = &[
 
 /// Suffixes of step 4, longest first; deleted in R2.
 const STEP_4: &[&str] = &[
-    "ement", "ance", "ence", "able", "ible", "ment", "ant", "ent", "ism", "ate", "iti", "ous",
-    "ive", "ize", "al", "er", "ic",
+    "ement", "ance", "ence", "able", "ible", "ment", "ant", "ent", "ism", "ate", "iti", "ous", "ive", "ize", "al",
+    "er", "ic",
 ];
 
 fn porter2(word: &str) -> Cow<'_, str> {
@@ -127,8 +125,7 @@ fn porter2(word: &str) -> Cow<'_, str> {
         stemmer.step_5();
     }
     let mut out = stemmer.word;
-    out.iter_mut()
-        .for_each(|byte| *byte = byte.to_ascii_lowercase());
+    out.iter_mut().for_each(|byte| *byte = byte.to_ascii_lowercase());
     match String::from_utf8(out) {
         Ok(out) if out == word => Cow::Borrowed(word),
         Ok(out) => Cow::Owned(out),
@@ -184,9 +181,7 @@ impl Stemmer {
 
     /// The word without its last `count` letters.
     fn before(&self, count: usize) -> &[u8] {
-        self.word
-            .get(..self.word.len().saturating_sub(count))
-            .unwrap_or(&[])
+        self.word.get(..self.word.len().saturating_sub(count)).unwrap_or(&[])
     }
 
     fn replace(&mut self, count: usize, by: &str) {
@@ -211,10 +206,7 @@ impl Stemmer {
         match letters {
             [vowel, last] => is_vowel(*vowel) && !is_vowel(*last),
             [.., first, vowel, last] => {
-                !is_vowel(*first)
-                    && is_vowel(*vowel)
-                    && !is_vowel(*last)
-                    && !matches!(last, b'w' | b'x' | b'Y')
+                !is_vowel(*first) && is_vowel(*vowel) && !is_vowel(*last) && !matches!(last, b'w' | b'x' | b'Y')
             }
             _ => false,
         }
@@ -249,9 +241,7 @@ impl Stemmer {
                 self.replace(suffix.len(), "");
                 if self.ends("at") || self.ends("bl") || self.ends("iz") {
                     self.replace(0, "e");
-                } else if ["bb", "dd", "ff", "gg", "mm", "nn", "pp", "rr", "tt"]
-                    .iter()
-                    .any(|double| self.ends(double))
+                } else if ["bb", "dd", "ff", "gg", "mm", "nn", "pp", "rr", "tt"].iter().any(|double| self.ends(double))
                 {
                     self.replace(1, "");
                 } else if self.word.len() <= self.r1 && Self::ends_in_short_syllable(&self.word) {
@@ -305,18 +295,14 @@ impl Stemmer {
             if self.in_r2(suffix) {
                 self.replace(suffix.len(), "");
             }
-        } else if self.ends("ion")
-            && self.in_r2("ion")
-            && matches!(self.before(3).last(), Some(b's' | b't'))
-        {
+        } else if self.ends("ion") && self.in_r2("ion") && matches!(self.before(3).last(), Some(b's' | b't')) {
             self.replace(3, "");
         }
     }
 
     fn step_5(&mut self) {
         if self.ends("e") {
-            if self.in_r2("e") || (self.in_r1("e") && !Self::ends_in_short_syllable(self.before(1)))
-            {
+            if self.in_r2("e") || (self.in_r1("e") && !Self::ends_in_short_syllable(self.before(1))) {
                 self.replace(1, "");
             }
         } else if self.ends("l") && self.in_r2("l") && self.before(1).ends_with(b"l") {
@@ -340,10 +326,7 @@ mod tests {
             &["fly", "flew", "flies"],
         ] {
             let stems: Vec<_> = family.iter().map(|word| stem(word)).collect();
-            assert!(
-                stems.iter().all(|stem| stem == &stems[0]),
-                "{family:?} became {stems:?}"
-            );
+            assert!(stems.iter().all(|stem| stem == &stems[0]), "{family:?} became {stems:?}");
         }
     }
 
@@ -359,10 +342,7 @@ mod tests {
     fn irregular_stems_are_fixed_points_of_their_family() {
         for (form, base) in IRREGULAR {
             assert!(
-                porter2(base) == *base
-                    || base.len() <= 3
-                    || porter2(&format!("{base}e")) == *base
-                    || *base == "rose",
+                porter2(base) == *base || base.len() <= 3 || porter2(&format!("{base}e")) == *base || *base == "rose",
                 "{form} → {base}"
             );
         }

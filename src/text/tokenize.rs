@@ -30,15 +30,7 @@ pub const MAX_TOKEN_BYTES: usize = 64;
 
 /// Cuts `text` into tokens, in order. A compound comes before its parts.
 pub fn tokenize(text: &str, emit: &mut dyn FnMut(Token<'_>)) {
-    Cutter {
-        word: String::new(),
-        compound: String::new(),
-        digits: false,
-        letters: false,
-        run: None,
-        emit,
-    }
-    .cut(text);
+    Cutter { word: String::new(), compound: String::new(), digits: false, letters: false, run: None, emit }.cut(text);
 }
 
 /// The form that is indexed and searched: words stemmed, everything else as it is.
@@ -79,9 +71,7 @@ impl Cutter<'_> {
                 continue;
             }
             fold(raw, &mut folded);
-            if let Some(&(_, mark @ ('\u{3099}' | '\u{309a}' | '\u{ff9e}' | '\u{ff9f}'))) =
-                chars.peek()
-            {
+            if let Some(&(_, mark @ ('\u{3099}' | '\u{309a}' | '\u{ff9e}' | '\u{ff9f}'))) = chars.peek() {
                 fold(mark, &mut folded);
             }
             let Some(c) = folded.chars().next() else {
@@ -119,16 +109,13 @@ impl Cutter<'_> {
     /// `it's` loses its ending, `don't` its apostrophe, `l'été` its article.
     fn apostrophe(&mut self, text: &str, after: usize) {
         let mut rest = text.get(after..).unwrap_or("").chars();
-        let ends_in_s = matches!(rest.next(), Some('s' | 'S'))
-            && !rest.next().is_some_and(char::is_alphanumeric);
+        let ends_in_s = matches!(rest.next(), Some('s' | 'S')) && !rest.next().is_some_and(char::is_alphanumeric);
         if ends_in_s && !self.word.is_empty() {
             // The `s` is read as a word of its own and dropped in `end_word`.
             self.end_compound();
             self.word.push('\'');
-        } else if matches!(
-            self.word.as_str(),
-            "l" | "d" | "j" | "m" | "t" | "s" | "n" | "c" | "qu"
-        ) && self.compound.is_empty()
+        } else if matches!(self.word.as_str(), "l" | "d" | "j" | "m" | "t" | "s" | "n" | "c" | "qu")
+            && self.compound.is_empty()
         {
             self.word.clear();
         }
@@ -146,15 +133,11 @@ impl Cutter<'_> {
     fn suffix(&mut self, sign: char, text: &str, at: usize) {
         let rest = text.get(at..).unwrap_or("");
         let signs = if sign == '+' { "++" } else { "#" };
-        let closes = rest
-            .strip_prefix(signs)
-            .is_some_and(|rest| !rest.chars().next().is_some_and(char::is_alphanumeric));
+        let closes =
+            rest.strip_prefix(signs).is_some_and(|rest| !rest.chars().next().is_some_and(char::is_alphanumeric));
         if self.compound.is_empty() && self.word.len() <= 3 && self.letters && closes {
             self.word.push_str(signs);
-            (self.emit)(Token {
-                surface: &self.word,
-                kind: Kind::Identifier,
-            });
+            (self.emit)(Token { surface: &self.word, kind: Kind::Identifier });
             self.word.clear();
         }
         self.end_compound();
@@ -168,26 +151,16 @@ impl Cutter<'_> {
         self.compound.push_str(&self.word);
         let compound = std::mem::take(&mut self.compound);
         self.word.clear();
-        let initials = self.letters
-            && compound.contains('.')
-            && compound.split('.').all(|part| part.chars().count() == 1);
+        let initials =
+            self.letters && compound.contains('.') && compound.split('.').all(|part| part.chars().count() == 1);
         // Hyphenated words are just words; digits, dots, underscores and at signs make a name.
         if self.digits || compound.contains(['.', '_', '@']) {
-            (self.emit)(Token {
-                surface: &compound,
-                kind: Kind::Identifier,
-            });
+            (self.emit)(Token { surface: &compound, kind: Kind::Identifier });
         }
         let decimal = !self.letters && compound.contains('.');
         if !initials && !decimal {
-            for part in compound
-                .split(['-', '_', '.', '@'])
-                .filter(|part| !part.is_empty())
-            {
-                (self.emit)(Token {
-                    surface: part,
-                    kind: word_kind(part),
-                });
+            for part in compound.split(['-', '_', '.', '@']).filter(|part| !part.is_empty()) {
+                (self.emit)(Token { surface: part, kind: word_kind(part) });
             }
         }
         self.compound = compound;
@@ -197,10 +170,7 @@ impl Cutter<'_> {
 
     fn end_word(&mut self) {
         if !self.word.is_empty() && !self.word.starts_with('\'') {
-            (self.emit)(Token {
-                surface: &self.word,
-                kind: word_kind(&self.word),
-            });
+            (self.emit)(Token { surface: &self.word, kind: word_kind(&self.word) });
         }
         self.word.clear();
         self.reset();
@@ -215,17 +185,9 @@ impl Cutter<'_> {
         if let Some((previous, _)) = self.run {
             let mut pair = [0u8; 8];
             let first = previous.encode_utf8(&mut pair).len();
-            let both = first
-                + c.encode_utf8(pair.get_mut(first..).unwrap_or(&mut []))
-                    .len();
-            if let Some(surface) = pair
-                .get(..both)
-                .and_then(|bytes| std::str::from_utf8(bytes).ok())
-            {
-                (self.emit)(Token {
-                    surface,
-                    kind: Kind::Bigram,
-                });
+            let both = first + c.encode_utf8(pair.get_mut(first..).unwrap_or(&mut [])).len();
+            if let Some(surface) = pair.get(..both).and_then(|bytes| std::str::from_utf8(bytes).ok()) {
+                (self.emit)(Token { surface, kind: Kind::Bigram });
             }
         }
         self.run = Some((c, self.run.is_none()));
@@ -233,26 +195,17 @@ impl Cutter<'_> {
 
     fn end_run(&mut self) {
         if let Some((c, true)) = self.run.take() {
-            (self.emit)(Token {
-                surface: c.encode_utf8(&mut [0; 4]),
-                kind: Kind::Bigram,
-            });
+            (self.emit)(Token { surface: c.encode_utf8(&mut [0; 4]), kind: Kind::Bigram });
         }
     }
 }
 
 fn word_kind(word: &str) -> Kind {
-    if word.bytes().all(|byte| byte.is_ascii_digit()) {
-        Kind::Number
-    } else {
-        Kind::Word
-    }
+    if word.bytes().all(|byte| byte.is_ascii_digit()) { Kind::Number } else { Kind::Word }
 }
 
 fn next_folds_to_word(text: &str, at: usize) -> bool {
-    text.get(at..)
-        .and_then(|rest| rest.chars().next())
-        .is_some_and(|c| c.is_alphanumeric() && !is_unspaced(c))
+    text.get(at..).and_then(|rest| rest.chars().next()).is_some_and(|c| c.is_alphanumeric() && !is_unspaced(c))
 }
 
 /// Scripts that are cut into bigrams: Han, kana, Hangul, Thai, Lao, Khmer, Myanmar.
@@ -279,17 +232,11 @@ mod tests {
             ("The quick, brown fox!", "the quick brown fox"),
             ("Caroline's dog doesn't bark", "caroline dog doesnt bark"),
             ("the dogs' bowl", "the dogs bowl"),
-            (
-                "INC-410 is not INC-4102",
-                "inc-410 inc 410 is not inc-4102 inc 4102",
-            ),
+            ("INC-410 is not INC-4102", "inc-410 inc 410 is not inc-4102 inc 4102"),
             ("a follow-up call", "a follow up call"),
             ("C, C++ and C# (or F#)", "c c++ and c# or f#"),
             ("issue #12 and 3+4", "issue 12 and 3 4"),
-            (
-                "edit config.toml, please.",
-                "edit config.toml config toml please",
-            ),
+            ("edit config.toml, please.", "edit config.toml config toml please"),
             ("in the U.S. since v1.2.3", "in the u.s since v1.2.3 v1 2 3"),
             ("3.14 or 2023-05-08", "3.14 or 2023-05-08 2023 05 08"),
             ("max_retries", "max_retries max retries"),
@@ -310,9 +257,7 @@ mod tests {
 
     #[test]
     fn a_very_long_word_is_cut_to_the_limit() {
-        tokenize(&"x".repeat(10_000), &mut |token| {
-            assert_eq!(token.surface.len(), MAX_TOKEN_BYTES)
-        });
+        tokenize(&"x".repeat(10_000), &mut |token| assert_eq!(token.surface.len(), MAX_TOKEN_BYTES));
     }
 
     proptest::proptest! {

@@ -1,0 +1,19 @@
+//! Text to vectors, without inference.
+
+mod concepts;
+mod hash;
+mod vector;
+
+pub use hash::HashEmbedder;
+pub use vector::{Quantized, dot, dot_i8, normalize, quantize};
+
+/// Something that turns a text into a vector of fixed length.
+pub trait EmbeddingModel {
+    /// Stable name; vectors of different ids are never compared.
+    fn id(&self) -> &str;
+    /// Length of every vector.
+    fn dimensions(&self) -> usize;
+    /// Writes the unit-length vector of `text` into `out`, which holds [`dimensions`](Self::dimensions)
+    /// numbers; all zeros where the text has nothing that the model knows.
+    fn embed(&self, text: &str, out: &mut [f32]);
+}

@@ -1,0 +1,342 @@
+use std::cmp::Ordering;
+
+use rustc_hash::FxHashMap;
+use serde::{Deserialize, Serialize};
+
+use super::U32s;
+use crate::text::{self, Kind, Role, Token};
+
+/// The two constants of BM25.
+///
+/// Source: Robertson and Zaragoza, "The Probabilistic Relevance Framework: BM25 and Beyond" (2009).
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Bm25 {
+    /// How soon repetition stops counting.
+    pub k1: f32,
+    /// How much length counts, 0 to 1.
+    pub b: f32,
+}
+
+impl Bm25 {
+    /// The saturated weight of a term, between 0 and 1: the `(k1 + 1)` of the formula scales all terms alike and is left out.
+    pub fn impact(&self, frequency: f32, relative_length: f32) -> f32 {
+        frequency / (frequency + self.k1 * (1.0 - self.b + self.b * relative_length))
+    }
+}
+
+/// Inverse document frequency of a term that `frequency` of `count` documents hold; never negative.
+/// Source: Lucene's BM25Similarity, ln(1 + (N − n + ½) / (n + ½)).
+pub fn idf(count: usize, frequency: usize) -> f32 {
+    let (count, frequency) = (count as f64, frequency.min(count) as f64);
+    libm_ln(1.0 + (count - frequency + 0.5) / (frequency + 0.5)) as f32
+}
+
+/// Natural logarithm by series, so that every platform gives the same bits.
+/// ln(x) = k·ln 2 + 2·atanh((m − 1) / (m + 1)) with x = m·2^k, m in [√½, √2).
+fn libm_ln(x: f64) -> f64 {
+    let bits = x.to_bits();
+    let mut exponent = ((bits >> 52) & 0x7ff) as i64 - 1023;
+    let mut mantissa = f64::from_bits((bits & 0x000f_ffff_ffff_ffff) | 0x3ff0_0000_0000_0000);
+    if mantissa > std::f64::consts::SQRT_2 {
+        mantissa /= 2.0;
+        exponent += 1;
+    }
+    let t = (mantissa - 1.0) / (mantissa + 1.0);
+    let square = t * t;
+    let mut power = t;
+    let mut sum = 0.0;
+    let mut odd = 1.0;
+    while odd < 30.0 {
+        sum += power / odd;
+        power *= square;
+        odd += 2.0;
+    }
+    2.0 * sum + exponent as f64 * std::f64::consts::LN_2
+}
+
+/// Terms by number, as they are met while building.
+#[derive(Default)]
+pub struct Vocabulary {
+    terms: FxHashMap<Box<str>, u32>,
+    /// Folded surface → what it became, so that each surface is stemmed once.
+    surfaces: FxHashMap<(Kind, Box<str>), Option<u32>>,
+}
+
+impl Vocabulary {
+    /// The number of a term, new or known.
+    pub fn term(&mut self, term: &str) -> u32 {
+        if let Some(&id) = self.terms.get(term) {
+            return id;
+        }
+        let id = self.terms.len() as u32;
+        self.terms.insert(term.into(), id);
+        id
+    }
+
+    /// The number of a token's term; `None` for words of grammar, which are not indexed.
+    pub fn token(&mut self, token: &Token<'_>) -> Option<u32> {
+        // The borrowed form of a tuple key does not exist, and a surface rarely comes in two kinds.
+        let key = (token.kind, Box::from(token.surface));
+        if let Some(&known) = self.surfaces.get(&key) {
+            return known;
+        }
+        let function = token.kind == Kind::Word && text::role(token.surface) == Role::Function;
+        let id = if function { None } else { Some(self.term(&text::normalize(token))) };
+        self.surfaces.insert(key, id);
+        id
+    }
+}
+
+/// One term of one document before it is weighed.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Entry {
+    /// Number in the [`Vocabulary`].
+    pub term: u32,
+    /// Frequency in the document itself, weighted by field.
+    pub own: f32,
+    /// Frequency in its neighbours, weighted.
+    pub context: f32,
+}
+
+/// Marks a posting whose document holds the term itself, rather than a neighbour of it.
+const OWN: u32 = 1 << 31;
+
+/// Collects documents in order and writes the flat arrays.
+#[derive(Default)]
+pub struct LexicalBuilder {
+    postings: Vec<Vec<(u32, u8)>>,
+    documents: u32,
+}
+
+impl LexicalBuilder {
+    /// Adds the next document. Each term must occur once in `entries`; `relative_length` is its length over the mean.
+    pub fn add(&mut self, entries: &[Entry], bm25: Bm25, relative_length: f32) {
+        let document = self.documents;
+        self.documents += 1;
+        for entry in entries {
+            let impact = bm25.impact(entry.own + entry.context, relative_length);
+            let quantized = (impact * 255.0).round().clamp(1.0, 255.0) as u8;
+            let term = entry.term as usize;
+            if self.postings.len() <= term {
+                self.postings.resize_with(term + 1, Vec::new);
+            }
+            if let Some(list) = self.postings.get_mut(term) {
+                list.push((if entry.own > 0.0 { document | OWN } else { document }, quantized));
+            }
+        }
+    }
+
+    /// The arrays, terms in byte order.
+    pub fn finish(self, vocabulary: &Vocabulary) -> LexicalParts {
+        let mut terms: Vec<(&str, u32)> = vocabulary.terms.iter().map(|(term, id)| (&**term, *id)).collect();
+        terms.sort_unstable();
+        let mut parts = LexicalParts::default();
+        for (term, id) in terms {
+            let Some(list) = self.postings.get(id as usize).filter(|list| !list.is_empty()) else {
+                continue;
+            };
+            parts.term_bytes.extend_from_slice(term.as_bytes());
+            push_u32(&mut parts.term_ends, parts.term_bytes.len() as u32);
+            let own = list.iter().filter(|(document, _)| document & OWN != 0).count();
+            push_u32(&mut parts.own_counts, own as u32);
+            for &(document, impact) in list {
+                push_u32(&mut parts.documents, document);
+                parts.impacts.push(impact);
+            }
+            push_u32(&mut parts.posting_ends, parts.impacts.len() as u32);
+        }
+        parts
+    }
+}
+
+fn push_u32(bytes: &mut Vec<u8>, value: u32) {
+    bytes.extend_from_slice(&value.to_le_bytes());
+}
+
+/// The flat arrays of an inverted index, little-endian.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct LexicalParts {
+    /// All terms in byte order, one after the other.
+    pub term_bytes: Vec<u8>,
+    /// `u32` a term: where it ends in `term_bytes`.
+    pub term_ends: Vec<u8>,
+    /// `u32` a term: where its postings end.
+    pub posting_ends: Vec<u8>,
+    /// `u32` a term: how many of its postings are the documents' own.
+    pub own_counts: Vec<u8>,
+    /// `u32` a posting: the document, with the top bit set where the document holds the term itself.
+    pub documents: Vec<u8>,
+    /// A byte a posting: the BM25 impact in 255ths.
+    pub impacts: Vec<u8>,
+}
+
+impl LexicalParts {
+    /// The arrays in the order of the fields.
+    pub fn into_arrays(self) -> [Vec<u8>; 6] {
+        [self.term_bytes, self.term_ends, self.posting_ends, self.own_counts, self.documents, self.impacts]
+    }
+}
+
+/// An inverted index read in place. Every access is checked: damaged arrays give fewer results, never a panic.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Lexical<'a> {
+    term_bytes: &'a [u8],
+    term_ends: U32s<'a>,
+    posting_ends: U32s<'a>,
+    own_counts: U32s<'a>,
+    documents: U32s<'a>,
+    impacts: &'a [u8],
+}
+
+impl<'a> Lexical<'a> {
+    /// The index over the arrays of [`LexicalParts`], in their order.
+    pub fn new([term_bytes, term_ends, posting_ends, own_counts, documents, impacts]: [&'a [u8]; 6]) -> Self {
+        Lexical {
+            term_bytes,
+            term_ends: U32s::new(term_ends),
+            posting_ends: U32s::new(posting_ends),
+            own_counts: U32s::new(own_counts),
+            documents: U32s::new(documents),
+            impacts,
+        }
+    }
+
+    /// Whether the arrays fit together in length.
+    pub fn is_consistent(self) -> bool {
+        self.term_ends.len() == self.posting_ends.len()
+            && self.term_ends.len() == self.own_counts.len()
+            && self.documents.len() == self.impacts.len()
+            && self.term_ends.iter().is_sorted()
+            && self.posting_ends.iter().is_sorted()
+            && self.term_ends.iter().next_back().unwrap_or(0) as usize == self.term_bytes.len()
+            && self.posting_ends.iter().next_back().unwrap_or(0) as usize == self.impacts.len()
+    }
+
+    /// Number of terms.
+    pub fn term_count(self) -> usize {
+        self.term_ends.len()
+    }
+
+    /// The term of a number, as it was indexed.
+    pub fn term(self, number: usize) -> Option<&'a [u8]> {
+        self.term_bytes.get(self.term_ends.range(number)?)
+    }
+
+    /// The number of a term, found by binary search.
+    pub fn find(self, term: &str) -> Option<usize> {
+        let (mut low, mut high) = (0, self.term_count());
+        while low < high {
+            let middle = low + (high - low) / 2;
+            match self.term(middle)?.cmp(term.as_bytes()) {
+                Ordering::Less => low = middle + 1,
+                Ordering::Greater => high = middle,
+                Ordering::Equal => return Some(middle),
+            }
+        }
+        None
+    }
+
+    /// The postings of a term, by number.
+    pub fn postings(self, term: usize) -> Postings<'a> {
+        let range = self.posting_ends.range(term).unwrap_or(0..0);
+        let documents = self.documents.slice(range.start, range.end).unwrap_or_default();
+        let own_count = self.own_counts.get(term).unwrap_or(0) as usize;
+        Postings { documents, impacts: self.impacts.get(range).unwrap_or(&[]), own_count }
+    }
+}
+
+/// The documents that hold a term, in order.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Postings<'a> {
+    documents: U32s<'a>,
+    impacts: &'a [u8],
+    own_count: usize,
+}
+
+/// One document that holds a term.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Posting {
+    /// Number of the document.
+    pub document: u32,
+    /// BM25 impact in 255ths.
+    pub impact: u8,
+    /// Whether the document itself holds the term, rather than a neighbour.
+    pub own: bool,
+}
+
+impl<'a> Postings<'a> {
+    /// How many there are.
+    pub fn len(self) -> usize {
+        self.documents.len()
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(self) -> bool {
+        self.documents.is_empty()
+    }
+
+    /// How many of the documents hold the term themselves.
+    pub fn own_count(self) -> usize {
+        self.own_count
+    }
+
+    /// All postings in order of document.
+    pub fn iter(self) -> impl Iterator<Item = Posting> + 'a {
+        self.documents.iter().zip(self.impacts).map(|(document, &impact)| Posting {
+            document: document & !OWN,
+            impact,
+            own: document & OWN != 0,
+        })
+    }
+
+    /// The posting of one document.
+    pub fn of(self, document: u32) -> Option<Posting> {
+        let at = self.documents.partition_point(|entry| entry & !OWN < document);
+        let entry = self.documents.get(at).filter(|entry| entry & !OWN == document)?;
+        Some(Posting { document, impact: *self.impacts.get(at)?, own: entry & OWN != 0 })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_logarithm_agrees_with_the_platform() {
+        for x in [1.0, 1.5, 2.0, 3.7, 10.0, 1234.5, 1e9] {
+            assert!((libm_ln(x) - f64::ln(x)).abs() < 1e-13, "{x}");
+        }
+    }
+
+    #[test]
+    fn rarer_terms_weigh_more() {
+        assert!(idf(100, 1) > idf(100, 10) && idf(100, 10) > idf(100, 100) && idf(100, 100) > 0.0);
+        assert!(idf(1000, 0) > idf(1000, 1));
+    }
+
+    #[test]
+    fn postings_are_found_by_term_and_document() {
+        let mut vocabulary = Vocabulary::default();
+        let (kafka, lag) = (vocabulary.term("kafka"), vocabulary.term("lag"));
+        let mut builder = LexicalBuilder::default();
+        let bm25 = Bm25 { k1: 1.2, b: 0.75 };
+        builder.add(&[Entry { term: kafka, own: 1.0, context: 0.0 }], bm25, 1.0);
+        builder.add(&[], bm25, 1.0);
+        builder.add(
+            &[Entry { term: lag, own: 0.0, context: 0.3 }, Entry { term: kafka, own: 2.0, context: 0.0 }],
+            bm25,
+            1.0,
+        );
+        let parts = builder.finish(&vocabulary);
+        let arrays = parts.into_arrays();
+        let index = Lexical::new(arrays.each_ref().map(Vec::as_slice));
+        assert!(index.is_consistent());
+        let postings = index.postings(index.find("kafka").unwrap());
+        assert_eq!(postings.iter().map(|posting| posting.document).collect::<Vec<_>>(), [0, 2]);
+        assert!(postings.of(2).unwrap().impact > postings.of(0).unwrap().impact);
+        assert!(postings.of(1).is_none());
+        let lag = index.postings(index.find("lag").unwrap()).of(2).unwrap();
+        assert!(!lag.own);
+        assert!(index.find("absent").is_none());
+    }
+}

@@ -1,0 +1,10 @@
+//! Finding candidates: the prompt as terms, who may see what, and the search of one segment.
+
+mod dates;
+mod mask;
+mod query;
+mod search;
+
+pub use mask::{Mask, View};
+pub use query::{Query, QueryTerm};
+pub use search::{Found, FusionMethod, Hit, Scratch, SearchConfig, Side, search};

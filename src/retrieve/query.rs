@@ -1,0 +1,142 @@
+use super::dates::dates_in;
+use crate::index::{date_term, who_key, who_term};
+use crate::memory::{KnownEntity, Scope, Timestamp};
+use crate::text::{self, Kind, Role};
+
+/// A prompt as the indexes see it.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Query {
+    /// The prompt as it was given.
+    pub text: String,
+    /// Distinct terms in order of first occurrence, words of grammar left out.
+    pub terms: Vec<QueryTerm>,
+    /// Index terms of the dates it names.
+    pub dates: Vec<String>,
+    /// Keys of everything in it that might be a name: runs of up to four words, and known entities.
+    pub name_keys: Vec<String>,
+    /// Number of tokens, grammar included.
+    pub length: usize,
+}
+
+/// One distinct term of a prompt.
+#[derive(Clone, Debug, PartialEq)]
+pub struct QueryTerm {
+    /// As it is indexed.
+    pub term: String,
+    /// As it was written, folded.
+    pub surface: String,
+    /// How it was cut.
+    pub kind: Kind,
+    /// Whether it may carry the topic.
+    pub role: Role,
+    /// Whether the user's own names for things brought it in, rather than the prompt's words.
+    pub expanded: bool,
+}
+
+/// The longest prompt that is read, in bytes; the rest is passed over.
+const MAX_PROMPT_BYTES: usize = 16 << 10;
+/// The most distinct terms that are looked up.
+const MAX_TERMS: usize = 128;
+/// The longest name that is looked up, in words.
+const MAX_NAME_WORDS: usize = 4;
+
+impl Query {
+    /// Reads a prompt. Known entities that `scope` may see are expanded to their subject forms.
+    pub fn new(prompt: &str, entities: &[KnownEntity], scope: &Scope, now: Option<Timestamp>) -> Query {
+        let text = head(prompt, MAX_PROMPT_BYTES);
+        let mut query = Query { text: text.to_string(), ..Query::default() };
+        let mut words: Vec<String> = Vec::new();
+        text::tokenize(text, &mut |token| {
+            query.length += 1;
+            words.push(token.surface.to_string());
+            query.add(&token, false);
+        });
+        query.dates = dates_in(&words, now).into_iter().map(date_term).collect();
+        query.dates.sort_unstable();
+        query.dates.dedup();
+        for start in 0..words.len() {
+            for length in 1..=MAX_NAME_WORDS {
+                if let Some(run) = words.get(start..start + length)
+                    && run.iter().any(|word| text::role(word) != Role::Function)
+                {
+                    query.name_keys.push(run.join(" "));
+                }
+            }
+        }
+        let spoken = format!(" {} ", words.join(" "));
+        for entity in entities.iter().filter(|entity| scope.admits(&entity.scope)) {
+            let named = entity.aliases.iter().any(|alias| {
+                let key = who_key(alias);
+                !key.is_empty() && spoken.contains(&format!(" {key} "))
+            });
+            if named {
+                query.name_keys.push(who_key(&entity.name));
+                text::tokenize(&entity.name, &mut |token| query.add(&token, true));
+            }
+        }
+        query.name_keys.sort_unstable();
+        query.name_keys.dedup();
+        query
+    }
+
+    fn add(&mut self, token: &text::Token<'_>, expanded: bool) {
+        let role = if token.kind == Kind::Word { text::role(token.surface) } else { Role::Content };
+        let term = text::normalize(token);
+        if role == Role::Function || self.terms.len() >= MAX_TERMS || self.terms.iter().any(|known| known.term == term)
+        {
+            return;
+        }
+        let surface = token.surface.to_string();
+        self.terms.push(QueryTerm { term: term.into_owned(), surface, kind: token.kind, role, expanded });
+    }
+
+    /// Index terms of the possible names.
+    pub fn who_terms(&self) -> impl Iterator<Item = String> + '_ {
+        self.name_keys.iter().map(|key| who_term(key))
+    }
+
+    /// Whether the prompt names a date.
+    pub fn names_a_date(&self) -> bool {
+        !self.dates.is_empty()
+    }
+}
+
+/// The first `most` bytes of `text`, cut at a character.
+fn head(text: &str, most: usize) -> &str {
+    let mut end = most.min(text.len());
+    while !text.is_char_boundary(end) {
+        end -= 1;
+    }
+    text.get(..end).unwrap_or("")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::index::DateTerm;
+
+    #[test]
+    fn a_prompt_becomes_terms_names_and_dates() {
+        let wife = KnownEntity { name: "rhea".into(), aliases: vec!["my wife".into()], scope: Scope::global() };
+        let query = Query::new("What did my wife order in May 2023?", &[wife], &Scope::global(), None);
+        let terms: Vec<_> = query.terms.iter().map(|term| term.term.as_str()).collect();
+        assert_eq!(terms, ["wife", "order", "2023", "rhea"]);
+        assert_eq!(query.dates, [date_term(DateTerm::YearMonth(2023, 5))]);
+        assert!(query.name_keys.iter().any(|key| key == "rhea"));
+    }
+
+    #[test]
+    fn an_entity_of_another_scope_is_not_expanded() {
+        let scope = Scope::global().with("user", "ana");
+        let wife = KnownEntity { name: "rhea".into(), aliases: vec!["my wife".into()], scope };
+        let query = Query::new("my wife", &[wife], &Scope::global(), None);
+        assert!(query.terms.iter().all(|term| term.term != "rhea"));
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn any_prompt_is_read(prompt in "\\PC{0,300}") {
+            Query::new(&prompt, &[], &Scope::global(), None);
+        }
+    }
+}

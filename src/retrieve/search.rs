@@ -1,0 +1,368 @@
+use serde::{Deserialize, Serialize};
+
+use super::{Mask, Query};
+use crate::embed::Quantized;
+use crate::index::{Postings, idf};
+use crate::snapshot::Segment;
+use crate::text::{Kind, Role};
+
+/// How one segment is searched.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+#[non_exhaustive]
+pub struct SearchConfig {
+    /// Hits that the lexical ranking hands on. Default 20.
+    pub lexical_limit: usize,
+    /// Hits that the semantic ranking hands on. Default 10.
+    pub semantic_limit: usize,
+    /// How the two are merged. Default: weighted scores.
+    pub fusion: FusionMethod,
+    /// Share of the semantic ranking in a weighted merge, 0 to 1; in RRF its weight against `1 - share`. `None` takes the model's own default.
+    pub semantic_share: Option<f32>,
+    /// The constant of reciprocal rank fusion. Default 60.
+    pub rrf_k: f32,
+    /// What words of every request count for, against 1 for words of content.
+    pub generic_weight: f32,
+    /// How much of a session's or document's score its records receive.
+    pub group_weight: f32,
+    /// Factor for records about, or by, somebody whom the prompt names.
+    pub who_boost: f32,
+    /// Factor for records that list as an entity somebody whom the prompt names.
+    pub mention_boost: f32,
+    /// What a date in the prompt counts for, against 1 for words of content.
+    pub date_weight: f32,
+}
+
+/// How two rankings become one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum FusionMethod {
+    /// Both scores over the best of their kind, weighted and added.
+    Weighted,
+    /// Reciprocal rank fusion: the sum of weight / (k + rank).
+    /// Source: Cormack, Clarke and Büttcher, "Reciprocal Rank Fusion outperforms Condorcet" (2009).
+    Rrf,
+}
+
+impl Default for SearchConfig {
+    fn default() -> Self {
+        SearchConfig {
+            lexical_limit: 20,
+            semantic_limit: 10,
+            fusion: FusionMethod::Weighted,
+            semantic_share: None,
+            rrf_k: 60.0,
+            generic_weight: 0.3,
+            group_weight: 0.4,
+            who_boost: 2.0,
+            mention_boost: 1.3,
+            date_weight: 0.5,
+        }
+    }
+}
+
+/// What the semantic side brings: the prompt's vector, and the share it has by default.
+#[derive(Clone, Debug)]
+pub struct Side {
+    /// The prompt's vector, by the segment's own model.
+    pub vector: Quantized,
+    /// Default share of the semantic ranking, 0 to 1.
+    pub share: f32,
+}
+
+/// One record that was found, with what it was found by.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Hit {
+    /// Number in the segment.
+    pub record: u32,
+    /// The fused score, 0 to 1 in a weighted merge.
+    pub score: f32,
+    /// BM25 with everything that multiplies or adds to it.
+    pub lexical: f32,
+    /// The part of it that its session or document brought.
+    pub group: f32,
+    /// The factor for being about, or by, somebody whom the prompt names.
+    pub who: f32,
+    /// The part that dates brought.
+    pub date: f32,
+    /// Cosine with the prompt, if there are vectors.
+    pub semantic: Option<f32>,
+    /// Place in the lexical ranking, from 1.
+    pub lexical_rank: Option<u32>,
+    /// Place in the semantic ranking, from 1.
+    pub semantic_rank: Option<u32>,
+    /// What the fused score is made of.
+    pub lexical_share: f32,
+    /// See `lexical_share`.
+    pub semantic_share: f32,
+    /// Matched IDF over query IDF, topical terms only, terms absent from the store charged at the maximum.
+    pub coverage: f32,
+    /// The matched IDF itself.
+    pub matched_idf: f32,
+    /// Indexes into [`Found::terms`] of the topical terms that the record itself holds.
+    pub matched: smallvec::SmallVec<[u8; 8]>,
+}
+
+/// A query term as one store knows it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TermStatistics {
+    /// Number of records that hold it themselves.
+    pub frequency: usize,
+    /// Its inverse document frequency.
+    pub idf: f32,
+    /// Whether it may admit a record.
+    pub topical: bool,
+}
+
+/// What a search brought.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Found {
+    /// Best first.
+    pub hits: Vec<Hit>,
+    /// The query's terms, in its order.
+    pub terms: Vec<TermStatistics>,
+    /// Sum of the IDF of the topical terms.
+    pub query_idf: f32,
+    /// Number of names in the prompt that records are about or by.
+    pub names: usize,
+    /// The highest cosine of any visible record.
+    pub best_similarity: f32,
+}
+
+/// Buffers that live from search to search.
+#[derive(Debug, Default)]
+pub struct Scratch {
+    scores: Vec<f32>,
+    groups: Vec<f32>,
+    dates: Vec<f32>,
+    who: Vec<f32>,
+}
+
+/// Searches one segment. Only records that `mask` sees are counted, scored or returned.
+pub fn search(
+    segment: &Segment,
+    query: &Query,
+    side: Option<&Side>,
+    mask: &Mask,
+    config: &SearchConfig,
+    scratch: &mut Scratch,
+) -> Found {
+    let index = segment.lexical();
+    let lists: Vec<Postings<'_>> = query
+        .terms
+        .iter()
+        .map(|term| index.find(&term.term).map(|at| index.postings(at)).unwrap_or_default())
+        .collect();
+    let names: Vec<Postings<'_>> =
+        query.who_terms().filter_map(|term| index.find(&term)).map(|at| index.postings(at)).collect();
+    let named: Vec<&str> = query
+        .name_keys
+        .iter()
+        .filter(|key| index.find(&crate::index::who_term(key)).is_some())
+        .map(String::as_str)
+        .collect();
+
+    let visible = mask.visible();
+    let mut found = Found { names: names.len(), ..Found::default() };
+    for (term, list) in query.terms.iter().zip(&lists) {
+        let frequency = if mask.is_full() {
+            list.own_count()
+        } else {
+            list.iter().filter(|posting| posting.own && mask.sees(posting.document)).count()
+        };
+        let is_name = named.iter().any(|name| name.split(' ').any(|word| word == term.surface));
+        let topical = term.role == Role::Content
+            && !is_name
+            && !term.expanded
+            && !(term.kind == Kind::Number && term.surface.len() < 2);
+        let idf = idf(visible, frequency);
+        if topical {
+            found.query_idf += idf;
+        }
+        found.terms.push(TermStatistics { frequency, idf, topical });
+    }
+
+    scratch.scores.clear();
+    scratch.scores.resize(segment.len(), 0.0);
+    for ((term, list), statistics) in query.terms.iter().zip(&lists).zip(&found.terms) {
+        let weight = if term.role == Role::Generic { config.generic_weight } else { 1.0 };
+        add(&mut scratch.scores, *list, statistics.idf * weight);
+    }
+    add_groups(segment, query, &found, config, scratch);
+    add_dates(segment, query, visible, config, scratch);
+    multiply_names(segment, &names, visible, query, config, scratch);
+
+    let lexical = top(scratch.scores.iter().copied(), mask, config.lexical_limit.max(config.semantic_limit));
+    let similarities: Vec<f32> = match side {
+        Some(side) if !segment.vectors().is_empty() => segment.vectors().similarities(&side.vector).collect(),
+        _ => Vec::new(),
+    };
+    let semantic = top(similarities.iter().copied(), mask, config.semantic_limit);
+    found.best_similarity = semantic.first().map_or(0.0, |(_, similarity)| *similarity);
+
+    let best_lexical = lexical.first().map_or(0.0, |(_, score)| *score);
+    let share = match side {
+        Some(side) if !similarities.is_empty() => config.semantic_share.unwrap_or(side.share).clamp(0.0, 1.0),
+        _ => 0.0,
+    };
+    let mut records: Vec<u32> = lexical.iter().chain(&semantic).map(|(record, _)| *record).collect();
+    records.sort_unstable();
+    records.dedup();
+    for record in records {
+        let at = record as usize;
+        let rank = |ranking: &[(u32, f32)]| ranking.iter().position(|(hit, _)| *hit == record).map(|at| at as u32 + 1);
+        let get = |scores: &[f32]| scores.get(at).copied().unwrap_or(0.0);
+        let mut hit = Hit {
+            record,
+            lexical: get(&scratch.scores),
+            date: get(&scratch.dates),
+            who: scratch.who.get(at).copied().unwrap_or(1.0),
+            group: segment
+                .facts(record)
+                .and_then(|facts| facts.group)
+                .map_or(0.0, |group| scratch.groups.get(group as usize).copied().unwrap_or(0.0)),
+            semantic: similarities.get(at).copied(),
+            lexical_rank: rank(&lexical),
+            semantic_rank: rank(&semantic),
+            ..Hit::default()
+        };
+        match config.fusion {
+            FusionMethod::Weighted => {
+                let over = |score: f32, best: f32| {
+                    if best > 0.0 { (score / best).max(0.0) } else { 0.0 }
+                };
+                hit.lexical_share = (1.0 - share) * over(hit.lexical, best_lexical);
+                hit.semantic_share = share * over(hit.semantic.unwrap_or(0.0), found.best_similarity);
+            }
+            FusionMethod::Rrf => {
+                let reciprocal =
+                    |rank: Option<u32>| rank.map_or(0.0, |rank| (config.rrf_k + 1.0) / (config.rrf_k + rank as f32));
+                hit.lexical_share = (1.0 - share) * reciprocal(hit.lexical_rank);
+                hit.semantic_share = share * reciprocal(hit.semantic_rank);
+            }
+        }
+        hit.score = hit.lexical_share + hit.semantic_share;
+        cover(&mut hit, &lists, &found);
+        found.hits.push(hit);
+    }
+    found.hits.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.record.cmp(&b.record)));
+    found
+}
+
+/// Which topical terms the record holds, and how much of the query that is.
+fn cover(hit: &mut Hit, lists: &[Postings<'_>], found: &Found) {
+    for (at, (list, statistics)) in lists.iter().zip(&found.terms).enumerate() {
+        if !statistics.topical {
+            continue;
+        }
+        if let Some(posting) = list.of(hit.record) {
+            if posting.own {
+                hit.matched_idf += statistics.idf;
+                hit.matched.push(at.min(255) as u8);
+            } else {
+                hit.matched_idf += CONTEXT_COVERAGE * statistics.idf;
+            }
+        }
+    }
+    hit.coverage = if found.query_idf > 0.0 { hit.matched_idf / found.query_idf } else { 0.0 };
+}
+
+/// What a term in a neighbouring record counts for in the coverage.
+const CONTEXT_COVERAGE: f32 = 0.5;
+
+fn add(scores: &mut [f32], list: Postings<'_>, weight: f32) {
+    let weight = weight / 255.0;
+    for posting in list.iter() {
+        if let Some(score) = scores.get_mut(posting.document as usize) {
+            *score += weight * f32::from(posting.impact);
+        }
+    }
+}
+
+fn add_groups(segment: &Segment, query: &Query, found: &Found, config: &SearchConfig, scratch: &mut Scratch) {
+    scratch.groups.clear();
+    if config.group_weight <= 0.0 || segment.group_count() == 0 {
+        return;
+    }
+    scratch.groups.resize(segment.group_count(), 0.0);
+    let index = segment.group_lexical();
+    for (term, statistics) in query.terms.iter().zip(&found.terms) {
+        if let Some(at) = index.find(&term.term) {
+            let list = index.postings(at);
+            let weight = if term.role == Role::Generic { config.generic_weight } else { 1.0 };
+            // A term's rarity among records, not among sessions, so that nothing of other scopes shows.
+            add(&mut scratch.groups, list, statistics.idf * weight * config.group_weight);
+        }
+    }
+    for (record, facts) in segment.all_facts().enumerate() {
+        if let (Some(group), Some(score)) = (facts.group, scratch.scores.get_mut(record))
+            && *score > 0.0
+        {
+            *score += scratch.groups.get(group as usize).copied().unwrap_or(0.0);
+        }
+    }
+}
+
+fn add_dates(segment: &Segment, query: &Query, visible: usize, config: &SearchConfig, scratch: &mut Scratch) {
+    scratch.dates.clear();
+    if query.dates.is_empty() || config.date_weight <= 0.0 {
+        return;
+    }
+    scratch.dates.resize(segment.len(), 0.0);
+    let index = segment.lexical();
+    for date in &query.dates {
+        if let Some(at) = index.find(date) {
+            let list = index.postings(at);
+            add(&mut scratch.dates, list, config.date_weight * idf(visible, list.own_count()));
+        }
+    }
+    for (score, date) in scratch.scores.iter_mut().zip(&scratch.dates) {
+        *score += date;
+    }
+}
+
+/// Records about, or by, somebody whom the prompt names. Where nothing else was asked, the name itself ranks.
+fn multiply_names(
+    segment: &Segment,
+    names: &[Postings<'_>],
+    visible: usize,
+    query: &Query,
+    config: &SearchConfig,
+    scratch: &mut Scratch,
+) {
+    scratch.who.clear();
+    if names.is_empty() {
+        return;
+    }
+    scratch.who.resize(segment.len(), 1.0);
+    for list in names {
+        for posting in list.iter() {
+            let factor = if posting.own { config.who_boost } else { config.mention_boost };
+            if let Some(who) = scratch.who.get_mut(posting.document as usize) {
+                *who = who.max(factor);
+            }
+        }
+    }
+    let _ = (visible, query);
+    for (score, who) in scratch.scores.iter_mut().zip(&scratch.who) {
+        *score *= who;
+    }
+}
+
+/// The best `limit` positive scores that `mask` sees: best first, ties by number.
+fn top(scores: impl Iterator<Item = f32>, mask: &Mask, limit: usize) -> Vec<(u32, f32)> {
+    let mut best: Vec<(u32, f32)> = Vec::with_capacity(limit.min(1024) + 1);
+    let mut least = 0.0;
+    for (record, score) in scores.enumerate() {
+        let record = record as u32;
+        if score > least && mask.sees(record) {
+            let at = best.partition_point(|(_, other)| *other >= score);
+            best.insert(at, (record, score));
+            best.truncate(limit);
+            if best.len() == limit {
+                least = best.last().map_or(0.0, |(_, score)| *score);
+            }
+        }
+    }
+    best
+}

@@ -1,0 +1,594 @@
+use std::sync::Arc;
+
+use rustc_hash::{FxHashMap, FxHashSet};
+
+use super::codec::encode;
+use super::segment::{Facts, Meta, Segment, tag};
+use super::wire::Writer;
+use super::{IndexConfig, ShapeConfig};
+use crate::embed::EmbeddingModel;
+use crate::error::{Error, ErrorCode};
+use crate::index::{
+    Bm25, Entry, LexicalBuilder, LexicalParts, VectorsBuilder, Vocabulary, date_terms_of, who_key, who_term,
+};
+use crate::memory::{Catalog, KnownEntity, Record, Scope, Shape, Status, Topic};
+use crate::text;
+
+/// Collects records and catalog entries and writes a snapshot.
+///
+/// The same input in the same order gives the same bytes, on every platform. [`step`](Self::step) does the work in
+/// slices, for hosts that must not be held.
+pub struct SnapshotBuilder {
+    config: IndexConfig,
+    model: Option<Arc<dyn EmbeddingModel + Send + Sync>>,
+    /// Id and length of vectors that come from outside.
+    external: Option<(String, usize)>,
+    revision: u64,
+    catalog: Catalog,
+    records: Vec<Record>,
+    given_vectors: Vec<Option<Vec<f32>>>,
+    ids: FxHashMap<String, u32>,
+    work: Work,
+}
+
+/// What has been worked out so far.
+#[derive(Default)]
+struct Work {
+    phase: Phase,
+    next: usize,
+    vocabulary: Vocabulary,
+    scopes: Vec<Scope>,
+    facts: Vec<Facts>,
+    group_names: Vec<String>,
+    /// Records of each group in order of position.
+    groups: Vec<Vec<u32>>,
+    /// Records just before and just after in the same group.
+    neighbours: Vec<[Option<u32>; 2]>,
+    /// Terms of each record's own text with their frequencies.
+    statements: Vec<Vec<(u32, f32)>>,
+    /// All own terms, weighted by field, and the record's length.
+    own: Vec<Vec<(u32, f32)>>,
+    /// Terms that no text can spell: names and dates.
+    marks: Vec<Vec<Entry>>,
+    lengths: Vec<f32>,
+    mean_lengths: FxHashMap<(u32, Shape), f32>,
+    lexical: LexicalBuilder,
+    group_lexical: LexicalBuilder,
+    vectors: VectorsBuilder,
+    buffer: Vec<f32>,
+}
+
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+enum Phase {
+    #[default]
+    Relate,
+    Analyse,
+    Measure,
+    Index,
+    Group,
+    Embed,
+    Done,
+}
+
+impl SnapshotBuilder {
+    /// A builder that indexes as `config` says and embeds with `model`, if there is one.
+    pub fn new(config: IndexConfig, model: Option<Arc<dyn EmbeddingModel + Send + Sync>>) -> Self {
+        SnapshotBuilder {
+            config,
+            model,
+            external: None,
+            revision: 1,
+            catalog: Catalog::default(),
+            records: Vec::new(),
+            given_vectors: Vec::new(),
+            ids: FxHashMap::default(),
+            work: Work::default(),
+        }
+    }
+
+    /// A builder whose vectors come with the records, made by the model `id` with `dimensions` numbers each.
+    pub fn with_external_vectors(config: IndexConfig, id: impl Into<String>, dimensions: usize) -> Self {
+        SnapshotBuilder { external: Some((id.into(), dimensions)), ..Self::new(config, None) }
+    }
+
+    /// Sets the revision that the snapshot will carry; 1 if it is never set.
+    pub fn set_revision(&mut self, revision: u64) {
+        self.revision = revision;
+    }
+
+    /// Number of records added.
+    pub fn len(&self) -> usize {
+        self.records.len()
+    }
+
+    /// Whether no record was added.
+    pub fn is_empty(&self) -> bool {
+        self.records.is_empty()
+    }
+
+    /// Adds a record.
+    ///
+    /// # Errors
+    ///
+    /// `INVALID_RECORD` if it has no id or text, a share outside 0 to 1, or an id that is already there. The builder stays as it was.
+    pub fn add(&mut self, record: Record) -> Result<(), Error> {
+        self.add_with_vector(record, None)
+    }
+
+    /// Adds a record with the vector of its text.
+    ///
+    /// # Errors
+    ///
+    /// As [`add`](Self::add), and `MODEL_MISMATCH` if the vector's length is not the announced one.
+    pub fn add_with_vector(&mut self, record: Record, vector: Option<Vec<f32>>) -> Result<(), Error> {
+        if let Some(fault) = record.fault() {
+            return Err(Error::new(ErrorCode::InvalidRecord, format!("record {}: {fault}", self.records.len() + 1)));
+        }
+        if self.ids.contains_key(&record.id) {
+            return Err(Error::new(
+                ErrorCode::InvalidRecord,
+                format!("`{}` is already there: ids are unique", record.id),
+            ));
+        }
+        if let Some(vector) = &vector {
+            let expected = self.external.as_ref().map(|(_, dimensions)| *dimensions);
+            if expected != Some(vector.len()) {
+                let message = format!("`{}` comes with {} dimensions, expected {expected:?}", record.id, vector.len());
+                return Err(Error::new(ErrorCode::ModelMismatch, message));
+            }
+        }
+        self.ids.insert(record.id.clone(), self.records.len() as u32);
+        self.records.push(record);
+        self.given_vectors.push(vector);
+        Ok(())
+    }
+
+    /// Adds a topic; its id is its title if it has none. A topic without a title is refused, and a repeated id replaces the earlier topic.
+    ///
+    /// # Errors
+    ///
+    /// `INVALID_RECORD` if it has no title.
+    pub fn add_topic(&mut self, mut topic: Topic) -> Result<(), Error> {
+        if topic.title.trim().is_empty() {
+            return Err(Error::new(ErrorCode::InvalidRecord, "a topic has no title: give it one"));
+        }
+        if topic.id.is_empty() {
+            topic.id.clone_from(&topic.title);
+        }
+        match self.catalog.topics.iter_mut().find(|known| known.id == topic.id && known.scope == topic.scope) {
+            Some(known) => *known = topic,
+            None => self.catalog.topics.push(topic),
+        }
+        Ok(())
+    }
+
+    /// Adds the names that the user has for a person or thing.
+    pub fn add_entity(&mut self, entity: KnownEntity) {
+        self.catalog.entities.push(entity);
+    }
+
+    /// Adds what is known of a provider.
+    pub fn add_provider(&mut self, provider: crate::memory::ProviderCard) {
+        self.catalog.providers.push(provider);
+    }
+
+    /// Works through up to `records` records, or one whole-store step between passes. True once [`finish`](Self::finish) has only to write.
+    ///
+    /// No record can be added after the first step.
+    pub fn step(&mut self, records: usize) -> bool {
+        let work = &mut self.work;
+        let end = work.next.saturating_add(records.max(1)).min(self.records.len());
+        match work.phase {
+            Phase::Relate => {
+                work.relate(&mut self.records, &self.ids, &self.catalog);
+                work.phase = Phase::Analyse;
+                return false;
+            }
+            Phase::Analyse => {
+                for record in self.records.get(work.next..end).unwrap_or(&[]) {
+                    work.analyse(record, self.config.of(record.shape()), &self.catalog);
+                }
+            }
+            Phase::Measure => {
+                work.measure();
+                work.phase = Phase::Index;
+                return false;
+            }
+            Phase::Index => {
+                for at in work.next..end {
+                    work.index(at, &self.config);
+                }
+            }
+            Phase::Group => {
+                work.index_groups(self.config.group);
+                work.phase = Phase::Embed;
+                return false;
+            }
+            Phase::Embed => {
+                if let Some(model) = &self.model {
+                    for record in self.records.get(work.next..end).unwrap_or(&[]) {
+                        work.embed(record, model.as_ref());
+                    }
+                } else if let Some((_, dimensions)) = &self.external {
+                    for vector in self.given_vectors.get(work.next..end).unwrap_or(&[]) {
+                        work.take_vector(vector.as_deref(), *dimensions);
+                    }
+                }
+            }
+            Phase::Done => return true,
+        }
+        work.next = end;
+        if end == self.records.len() {
+            work.next = 0;
+            work.phase = match work.phase {
+                Phase::Analyse => Phase::Measure,
+                Phase::Index => Phase::Group,
+                _ => Phase::Done,
+            };
+        }
+        work.phase == Phase::Done
+    }
+
+    /// Share of the work that [`step`](Self::step) has done, 0 to 1.
+    pub fn progress(&self) -> f64 {
+        let within = if self.records.is_empty() { 0.0 } else { self.work.next as f64 / self.records.len() as f64 };
+        match self.work.phase {
+            Phase::Relate => 0.0,
+            Phase::Analyse => 0.4 * within,
+            Phase::Measure => 0.4,
+            Phase::Index => 0.4 + 0.3 * within,
+            Phase::Group => 0.7,
+            Phase::Embed => 0.7 + 0.3 * within,
+            Phase::Done => 1.0,
+        }
+    }
+
+    /// Does what is left to do and writes the file.
+    ///
+    /// # Errors
+    ///
+    /// `TOO_LARGE` if an array passes 4 GiB or 2³¹ records, `INVALID_RECORD` if a record cannot be encoded.
+    pub fn finish(mut self) -> Result<Vec<u8>, Error> {
+        while !self.step(1024) {}
+        let work = self.work;
+        let (model, dimensions) = match (&self.model, self.external) {
+            (Some(model), _) => (model.id().to_string(), model.dimensions()),
+            (None, Some((id, dimensions))) => (id, dimensions),
+            (None, None) => (String::new(), 0),
+        };
+        let meta = Meta {
+            records: u32::try_from(self.records.len()).ok().filter(|count| count >> 31 == 0).ok_or_else(too_large)?,
+            groups: work.groups.len() as u32,
+            model,
+            dimensions: dimensions as u32,
+            revision: self.revision,
+            config: self.config,
+        };
+        let mut facts = Vec::with_capacity(work.facts.len() * Facts::BYTES);
+        work.facts.iter().for_each(|entry| entry.write(&mut facts));
+        let (mut record_bytes, mut record_ends) = (Vec::new(), Vec::new());
+        let (mut id_bytes, mut id_ends) = (Vec::new(), Vec::new());
+        for record in &self.records {
+            record_bytes.extend_from_slice(&encode(record)?);
+            record_ends.extend_from_slice(&end(&record_bytes)?);
+            id_bytes.extend_from_slice(record.id.as_bytes());
+            id_ends.extend_from_slice(&end(&id_bytes)?);
+        }
+        let mut order: Vec<u32> = (0..meta.records).collect();
+        order.sort_unstable_by_key(|record| self.records.get(*record as usize).map(|record| record.id.as_str()));
+
+        let mut file = Writer::default();
+        file.section(tag::META, encode(&meta)?);
+        file.section(tag::CATALOG, encode(&self.catalog)?);
+        file.section(tag::SCOPES, encode(&work.scopes)?);
+        file.section(tag::GROUP_NAMES, encode(&work.group_names)?);
+        file.section(tag::FACTS, facts);
+        file.section(tag::ID_ENDS, id_ends);
+        file.section(tag::IDS, id_bytes);
+        file.section(tag::ID_ORDER, order.iter().flat_map(|record| record.to_le_bytes()).collect());
+        lexical_sections(&mut file, tag::LEXICAL, work.lexical.finish(&work.vocabulary))?;
+        lexical_sections(&mut file, tag::GROUP_LEXICAL, work.group_lexical.finish(&work.vocabulary))?;
+        file.section(tag::RECORD_ENDS, record_ends);
+        file.section(tag::RECORDS, record_bytes);
+        file.section(tag::VECTORS, work.vectors.values);
+        file.section(tag::VECTOR_SCALES, work.vectors.scales);
+        Ok(file.finish())
+    }
+
+    /// [`finish`](Self::finish), loaded.
+    ///
+    /// # Errors
+    ///
+    /// As [`finish`](Self::finish).
+    pub fn finish_segment(self) -> Result<Segment, Error> {
+        Segment::from_bytes(self.finish()?)
+    }
+}
+
+fn lexical_sections(file: &mut Writer, tags: [[u8; 4]; 6], parts: LexicalParts) -> Result<(), Error> {
+    for (tag, array) in tags.into_iter().zip(parts.into_arrays()) {
+        end(&array)?;
+        file.section(tag, array);
+    }
+    Ok(())
+}
+
+/// Where an array ends so far, as the file writes it.
+fn end(bytes: &[u8]) -> Result<[u8; 4], Error> {
+    u32::try_from(bytes.len()).map(u32::to_le_bytes).map_err(|_| too_large())
+}
+
+fn too_large() -> Error {
+    Error::new(ErrorCode::TooLarge, "the store passes 4 GiB in one array or 2^31 records: split it by scope")
+}
+
+impl Work {
+    /// Scopes, groups, neighbours, and who replaced whom.
+    fn relate(&mut self, records: &mut [Record], ids: &FxHashMap<String, u32>, catalog: &Catalog) {
+        resolve_supersession(records, ids);
+        let mut scope_numbers: FxHashMap<Scope, u32> = FxHashMap::default();
+        let mut group_numbers: FxHashMap<(u32, &str), u32> = FxHashMap::default();
+        let _ = catalog;
+        for (number, record) in records.iter().enumerate() {
+            let scope = *scope_numbers.entry(record.scope.clone()).or_insert_with(|| {
+                self.scopes.push(record.scope.clone());
+                self.scopes.len() as u32 - 1
+            });
+            let session = record.source.session.as_str();
+            let group = (!session.is_empty()).then(|| {
+                *group_numbers.entry((scope, session)).or_insert_with(|| {
+                    self.group_names.push(session.to_string());
+                    self.groups.push(Vec::new());
+                    self.groups.len() as u32 - 1
+                })
+            });
+            if let Some(members) = group.and_then(|group| self.groups.get_mut(group as usize)) {
+                members.push(number as u32);
+            }
+            self.facts.push(Facts {
+                scope,
+                group,
+                position: record.source.position,
+                status: record.status,
+                superseded: record.superseded_by.is_some(),
+                unresolved: record.unresolved,
+                shape: record.shape(),
+                importance: record.importance,
+                confidence: record.confidence,
+                changed: record.changed(),
+                created: record.created,
+                expires: record.expires,
+                valid_from: record.valid_from,
+                valid_until: record.valid_until,
+            });
+        }
+        self.neighbours = vec![[None; 2]; records.len()];
+        for members in &mut self.groups {
+            members.sort_by_key(|member| (self.facts.get(*member as usize).and_then(|facts| facts.position), *member));
+            let usable: Vec<u32> = members.iter().copied().filter(|member| is_current(&self.facts, *member)).collect();
+            for pair in usable.windows(2) {
+                if let [before, after] = *pair {
+                    if let Some([_, next]) = self.neighbours.get_mut(before as usize) {
+                        *next = Some(after);
+                    }
+                    if let Some([previous, _]) = self.neighbours.get_mut(after as usize) {
+                        *previous = Some(before);
+                    }
+                }
+            }
+        }
+    }
+
+    fn analyse(&mut self, record: &Record, weights: &ShapeConfig, catalog: &Catalog) {
+        let mut statement = Vec::new();
+        count(&mut self.vocabulary, &record.statement, 1.0, &mut statement);
+        let statement = merge(statement);
+        let mut own: Vec<(u32, f32)> =
+            statement.iter().map(|(term, frequency)| (*term, frequency * weights.statement)).collect();
+        count(&mut self.vocabulary, &record.title, weights.title, &mut own);
+        for cue in &record.cues {
+            count(&mut self.vocabulary, cue, weights.cues, &mut own);
+        }
+        // Length is that of the running text; labels do not make a record long.
+        let length = own.iter().map(|(_, frequency)| frequency).sum::<f32>();
+        count(&mut self.vocabulary, &record.subject, weights.subject, &mut own);
+        count(&mut self.vocabulary, &record.predicate, weights.predicate, &mut own);
+        if let Some(topic) = &record.topic {
+            count(&mut self.vocabulary, topic, weights.topic, &mut own);
+        }
+        for tag in &record.tags {
+            count(&mut self.vocabulary, tag, weights.tags, &mut own);
+        }
+        for entity in &record.entities {
+            count(&mut self.vocabulary, entity, weights.entities, &mut own);
+        }
+        for entity in &catalog.entities {
+            let named = [&record.subject].into_iter().chain(&record.entities).any(|name| *name == entity.name);
+            if named && record.scope.admits(&entity.scope) {
+                for alias in &entity.aliases {
+                    count(&mut self.vocabulary, alias, weights.aliases, &mut own);
+                }
+            }
+        }
+        let marks = self.marks_of(record, weights);
+        self.marks.push(marks);
+        self.own.push(merge(own));
+        self.statements.push(statement);
+        self.lengths.push(length);
+    }
+
+    /// Whom the record is about or by counts as its own; whom it only names counts as context.
+    fn marks_of(&mut self, record: &Record, weights: &ShapeConfig) -> Vec<Entry> {
+        let mut marks = Vec::new();
+        for (name, own) in [&record.subject, &record.source.speaker]
+            .into_iter()
+            .map(|name| (name, true))
+            .chain(record.entities.iter().map(|name| (name, false)))
+        {
+            let key = who_key(name);
+            if !key.is_empty() {
+                let term = self.vocabulary.term(&who_term(&key));
+                let (own, context) = if own { (1.0, 0.0) } else { (0.0, 1.0) };
+                marks.push(Entry { term, own, context });
+            }
+        }
+        if weights.date > 0.0
+            && let Some(time) = record.valid_from.or(record.created)
+        {
+            for term in date_terms_of(time) {
+                marks.push(Entry { term: self.vocabulary.term(&term), own: weights.date, context: 0.0 });
+            }
+        }
+        marks
+    }
+
+    /// Mean lengths per scope and shape: one scope's texts must not move another's scores.
+    fn measure(&mut self) {
+        let mut sums: FxHashMap<(u32, Shape), (f32, u32)> = FxHashMap::default();
+        for (facts, length) in self.facts.iter().zip(&self.lengths) {
+            let (sum, records) = sums.entry((facts.scope, facts.shape)).or_default();
+            *sum += length;
+            *records += 1;
+        }
+        self.mean_lengths =
+            sums.into_iter().map(|(key, (sum, records))| (key, (sum / records as f32).max(1.0))).collect();
+    }
+
+    fn index(&mut self, at: usize, config: &IndexConfig) {
+        let (Some(facts), Some(own), Some(length)) = (self.facts.get(at), self.own.get(at), self.lengths.get(at))
+        else {
+            return;
+        };
+        let weights = config.of(facts.shape);
+        let mut entries: Vec<Entry> =
+            own.iter().map(|&(term, frequency)| Entry { term, own: frequency, context: 0.0 }).collect();
+        entries.extend_from_slice(self.marks.get(at).map_or(&[], Vec::as_slice));
+        if weights.neighbour > 0.0 {
+            for neighbour in self.neighbours.get(at).into_iter().flatten().flatten() {
+                for &(term, frequency) in self.statements.get(*neighbour as usize).into_iter().flatten() {
+                    entries.push(Entry { term, own: 0.0, context: frequency * weights.neighbour });
+                }
+            }
+        }
+        let mean = self.mean_lengths.get(&(facts.scope, facts.shape)).copied().unwrap_or(1.0);
+        self.lexical.add(&merge_entries(entries), weights.bm25, length / mean);
+    }
+
+    fn index_groups(&mut self, bm25: Bm25) {
+        let mut documents = Vec::with_capacity(self.groups.len());
+        for members in &self.groups {
+            let mut terms = Vec::new();
+            let current = members.iter().filter(|member| is_current(&self.facts, **member));
+            for member in current {
+                terms.extend_from_slice(self.statements.get(*member as usize).map_or(&[], Vec::as_slice));
+            }
+            let terms = if members.len() > 1 { merge(terms) } else { Vec::new() };
+            let length: f32 = terms.iter().map(|(_, frequency)| frequency).sum();
+            let scope = members.first().and_then(|member| self.facts.get(*member as usize)).map(|facts| facts.scope);
+            documents.push((scope, terms, length));
+        }
+        let mut sums: FxHashMap<Option<u32>, (f32, u32)> = FxHashMap::default();
+        for (scope, _, length) in &documents {
+            let (sum, groups) = sums.entry(*scope).or_default();
+            *sum += length;
+            *groups += 1;
+        }
+        for (scope, terms, length) in documents {
+            let (sum, groups) = sums.get(&scope).copied().unwrap_or((1.0, 1));
+            let entries: Vec<Entry> =
+                terms.into_iter().map(|(term, frequency)| Entry { term, own: frequency, context: 0.0 }).collect();
+            self.group_lexical.add(&entries, bm25, length / (sum / groups as f32).max(1.0));
+        }
+    }
+
+    fn embed(&mut self, record: &Record, model: &dyn EmbeddingModel) {
+        self.buffer.resize(model.dimensions(), 0.0);
+        model.embed(&embedding_text(record), &mut self.buffer);
+        self.vectors.add(&self.buffer);
+    }
+
+    fn take_vector(&mut self, vector: Option<&[f32]>, dimensions: usize) {
+        self.buffer.clear();
+        self.buffer.extend_from_slice(vector.unwrap_or(&[]));
+        self.buffer.resize(dimensions, 0.0);
+        crate::embed::normalize(&mut self.buffer);
+        self.vectors.add(&self.buffer);
+    }
+}
+
+/// What a record's vector is made from: heading and text.
+pub fn embedding_text(record: &Record) -> String {
+    if record.title.is_empty() || record.statement.is_empty() {
+        record.text().to_string()
+    } else {
+        format!("{}. {}", record.title, record.statement)
+    }
+}
+
+/// Sets `superseded_by` where another record says `supersedes`, if whoever sees the old record also sees the new one:
+/// what is private to one scope hides nothing from another.
+fn resolve_supersession(records: &mut [Record], ids: &FxHashMap<String, u32>) {
+    let mut replaced: Vec<(u32, String)> = Vec::new();
+    for record in records.iter().filter(|record| record.status != Status::Deleted) {
+        for old in &record.supersedes {
+            let Some(&number) = ids.get(old) else {
+                continue;
+            };
+            if let Some(target) = records.get(number as usize)
+                && target.id != record.id
+                && target.scope.admits(&record.scope)
+            {
+                replaced.push((number, record.id.clone()));
+            }
+        }
+    }
+    let mut seen = FxHashSet::default();
+    for (number, by) in replaced {
+        if let Some(record) = records.get_mut(number as usize)
+            && seen.insert(number)
+            && record.superseded_by.is_none()
+        {
+            record.superseded_by = Some(by);
+        }
+    }
+}
+
+fn is_current(facts: &[Facts], record: u32) -> bool {
+    facts.get(record as usize).is_some_and(|facts| facts.status == Status::Active && !facts.superseded)
+}
+
+fn count(vocabulary: &mut Vocabulary, text: &str, weight: f32, out: &mut Vec<(u32, f32)>) {
+    if weight > 0.0 {
+        text::tokenize(text, &mut |token| {
+            if let Some(term) = vocabulary.token(&token) {
+                out.push((term, weight));
+            }
+        });
+    }
+}
+
+/// One entry a term, in order of term, frequencies added up.
+fn merge(mut terms: Vec<(u32, f32)>) -> Vec<(u32, f32)> {
+    terms.sort_by_key(|(term, _)| *term);
+    terms.dedup_by(|next, kept| {
+        let same = next.0 == kept.0;
+        if same {
+            kept.1 += next.1;
+        }
+        same
+    });
+    terms
+}
+
+fn merge_entries(mut entries: Vec<Entry>) -> Vec<Entry> {
+    entries.sort_by_key(|entry| entry.term);
+    entries.dedup_by(|next, kept| {
+        let same = next.term == kept.term;
+        if same {
+            kept.own += next.own;
+            kept.context += next.context;
+        }
+        same
+    });
+    entries
+}
