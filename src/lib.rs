@@ -3,6 +3,7 @@
 pub mod embed;
 pub mod error;
 pub mod index;
+pub mod import;
 pub mod memory;
 pub mod rank;
 pub mod retrieve;
