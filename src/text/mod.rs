@@ -1,11 +1,19 @@
-//! Words: how text is cut, folded and stemmed. The same road for records and for prompts.
+//! Words and bytes: how text is cut, folded and stemmed, the same road for records and for prompts; how it is
+//! made safe to show, and shortened.
 
 mod fold;
 mod stem;
 mod stop;
 mod tokenize;
 
+mod controls;
+mod escape;
+mod truncate;
+
+pub use controls::{Glyph, glyphs};
+pub use escape::{Style, escape, escape_prefix, unescape};
 pub use fold::fold;
 pub use stem::stem;
 pub use stop::{Role, role};
 pub use tokenize::{Kind, Token, normalize, terms, tokenize};
+pub use truncate::truncate;
