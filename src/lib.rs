@@ -9,3 +9,4 @@ pub mod rank;
 pub mod retrieve;
 pub mod snapshot;
 pub mod text;
+pub mod write;
