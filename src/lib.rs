@@ -1,12 +1,15 @@
 //! foreword: the memory layer that stands before a prompt.
 
-pub mod embed;
+// The floors, lowest first; imports run downward only.
 pub mod error;
-pub mod index;
-pub mod import;
+pub mod math;
 pub mod memory;
-pub mod rank;
-pub mod retrieve;
-pub mod snapshot;
 pub mod text;
+pub mod embed;
+pub mod index;
+pub mod snapshot;
+pub mod plan;
+pub mod retrieve;
+pub mod rank;
 pub mod write;
+pub mod import;

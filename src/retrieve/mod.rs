@@ -4,7 +4,9 @@ mod dates;
 mod mask;
 mod query;
 mod search;
+mod store;
 
 pub use mask::{Mask, View};
 pub use query::{Query, QueryTerm};
-pub use search::{Found, FusionMethod, Hit, Scratch, SearchConfig, Side, search};
+pub use search::{Found, FusionMethod, Hit, Part, Scratch, SearchConfig, Side, TermStatistics, search};
+pub use store::{BASE, LocalModel, OVERLAY, Store};

@@ -73,6 +73,8 @@ pub struct Side {
 /// One record that was found, with what it was found by.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Hit {
+    /// Which of the searched parts it is in.
+    pub part: u8,
     /// Number in the segment.
     pub record: u32,
     /// The fused score, 0 to 1 in a weighted merge.
@@ -123,8 +125,12 @@ pub struct Found {
     pub terms: Vec<TermStatistics>,
     /// Sum of the IDF of the topical terms.
     pub query_idf: f32,
-    /// Number of names in the prompt that records are about or by.
-    pub names: usize,
+    /// Keys of the names in the prompt that visible records are about or by.
+    pub names: Vec<String>,
+    /// Number of records that the view may retrieve.
+    pub visible: usize,
+    /// Share that the semantic ranking was given.
+    pub semantic_share: f32,
     /// The highest cosine of any visible record.
     pub best_similarity: f32,
 }
@@ -138,73 +144,131 @@ pub struct Scratch {
     who: Vec<f32>,
 }
 
-/// Searches one segment. Only records that `mask` sees are counted, scored or returned.
-pub fn search(
-    segment: &Segment,
-    query: &Query,
-    side: Option<&Side>,
-    mask: &Mask,
-    config: &SearchConfig,
-    scratch: &mut Scratch,
-) -> Found {
-    let index = segment.lexical();
-    let lists: Vec<Postings<'_>> = query
-        .terms
-        .iter()
-        .map(|term| index.find(&term.term).map(|at| index.postings(at)).unwrap_or_default())
-        .collect();
-    let names: Vec<Postings<'_>> =
-        query.who_terms().filter_map(|term| index.find(&term)).map(|at| index.postings(at)).collect();
+/// One of the segments that are searched together.
+#[derive(Clone, Copy, Debug)]
+pub struct Part<'a> {
+    /// The records and their indexes.
+    pub segment: &'a Segment,
+    /// Who may be seen.
+    pub mask: &'a Mask,
+    /// The prompt's vector, if this segment has vectors of its model.
+    pub side: Option<&'a Side>,
+}
+
+/// The posting lists of a query in one segment.
+struct Bound<'a> {
+    terms: Vec<Postings<'a>>,
+    names: Vec<Postings<'a>>,
+    dates: Vec<Postings<'a>>,
+    groups: Vec<Postings<'a>>,
+}
+
+impl<'a> Bound<'a> {
+    fn new(segment: &'a Segment, query: &Query) -> Self {
+        let index = segment.lexical();
+        let groups = segment.group_lexical();
+        let list = |term: &str| index.find(term).map(|at| index.postings(at)).unwrap_or_default();
+        Bound {
+            terms: query.terms.iter().map(|term| list(&term.term)).collect(),
+            names: query.who_terms().map(|term| list(&term)).collect(),
+            dates: query.dates.iter().map(|date| list(date)).collect(),
+            groups: query
+                .terms
+                .iter()
+                .map(|term| groups.find(&term.term).map(|at| groups.postings(at)).unwrap_or_default())
+                .collect(),
+        }
+    }
+}
+
+/// Searches the parts of a store as one collection: a term's rarity is counted over all of them, so their scores compare.
+///
+/// Only records that a part's mask sees are counted, scored or returned.
+pub fn search(parts: &[Part<'_>], query: &Query, config: &SearchConfig, scratch: &mut Scratch) -> Found {
+    let bound: Vec<Bound<'_>> = parts.iter().map(|part| Bound::new(part.segment, query)).collect();
+    let mut found = statistics(parts, &bound, query);
+    for (number, (part, bound)) in parts.iter().zip(&bound).enumerate() {
+        candidates(number as u8, *part, bound, query, config, scratch, &mut found);
+    }
+    fuse(&mut found, config);
+    found
+}
+
+fn statistics(parts: &[Part<'_>], bound: &[Bound<'_>], query: &Query) -> Found {
+    let mut found = Found { visible: parts.iter().map(|part| part.mask.visible()).sum(), ..Found::default() };
     let named: Vec<&str> = query
         .name_keys
         .iter()
-        .filter(|key| index.find(&crate::index::who_term(key)).is_some())
-        .map(String::as_str)
+        .enumerate()
+        .filter(|(at, _)| {
+            parts
+                .iter()
+                .zip(bound)
+                .any(|(part, bound)| bound.names.get(*at).is_some_and(|list| visible_own(*list, part.mask) > 0))
+        })
+        .map(|(_, key)| key.as_str())
         .collect();
-
-    let visible = mask.visible();
-    let mut found = Found { names: names.len(), ..Found::default() };
-    for (term, list) in query.terms.iter().zip(&lists) {
-        let frequency = if mask.is_full() {
-            list.own_count()
-        } else {
-            list.iter().filter(|posting| posting.own && mask.sees(posting.document)).count()
-        };
+    found.names = named.iter().map(|name| name.to_string()).collect();
+    for (at, term) in query.terms.iter().enumerate() {
+        let lists = bound.iter().map(|bound| bound.terms.get(at).copied().unwrap_or_default());
+        let frequency = parts.iter().zip(lists).map(|(part, list)| visible_own(list, part.mask)).sum();
         let is_name = named.iter().any(|name| name.split(' ').any(|word| word == term.surface));
-        let topical = term.role == Role::Content
-            && !is_name
-            && !term.expanded
-            && !(term.kind == Kind::Number && term.surface.len() < 2);
-        let idf = idf(visible, frequency);
+        let slight = term.kind == Kind::Number && term.surface.len() < 2;
+        let topical = term.role == Role::Content && !is_name && !term.expanded && !slight;
+        let idf = idf(found.visible, frequency);
         if topical {
             found.query_idf += idf;
         }
         found.terms.push(TermStatistics { frequency, idf, topical });
     }
+    found
+}
 
+/// How many visible records hold the term themselves.
+fn visible_own(list: Postings<'_>, mask: &Mask) -> usize {
+    if mask.is_full() {
+        list.own_count()
+    } else {
+        list.iter().filter(|posting| posting.own && mask.sees(posting.document)).count()
+    }
+}
+
+/// Scores every record of one part and keeps the best of each ranking.
+fn candidates(
+    number: u8,
+    part: Part<'_>,
+    bound: &Bound<'_>,
+    query: &Query,
+    config: &SearchConfig,
+    scratch: &mut Scratch,
+    found: &mut Found,
+) {
+    let Part { segment, mask, side } = part;
     scratch.scores.clear();
     scratch.scores.resize(segment.len(), 0.0);
-    for ((term, list), statistics) in query.terms.iter().zip(&lists).zip(&found.terms) {
-        let weight = if term.role == Role::Generic { config.generic_weight } else { 1.0 };
-        add(&mut scratch.scores, *list, statistics.idf * weight);
+    let weights: Vec<f32> = query
+        .terms
+        .iter()
+        .zip(&found.terms)
+        .map(|(term, statistics)| statistics.idf * if term.role == Role::Generic { config.generic_weight } else { 1.0 })
+        .collect();
+    for (list, weight) in bound.terms.iter().zip(&weights) {
+        add(&mut scratch.scores, *list, *weight);
     }
-    add_groups(segment, query, &found, config, scratch);
-    add_dates(segment, query, visible, config, scratch);
-    multiply_names(segment, &names, visible, query, config, scratch);
+    add_groups(segment, &bound.groups, &weights, config.group_weight, scratch);
+    add_dates(segment, &bound.dates, found.visible, config.date_weight, scratch);
+    multiply_names(segment, &bound.names, config, scratch);
 
-    let lexical = top(scratch.scores.iter().copied(), mask, config.lexical_limit.max(config.semantic_limit));
+    let lexical = top(scratch.scores.iter().copied(), mask, config.lexical_limit);
     let similarities: Vec<f32> = match side {
         Some(side) if !segment.vectors().is_empty() => segment.vectors().similarities(&side.vector).collect(),
         _ => Vec::new(),
     };
     let semantic = top(similarities.iter().copied(), mask, config.semantic_limit);
-    found.best_similarity = semantic.first().map_or(0.0, |(_, similarity)| *similarity);
-
-    let best_lexical = lexical.first().map_or(0.0, |(_, score)| *score);
-    let share = match side {
-        Some(side) if !similarities.is_empty() => config.semantic_share.unwrap_or(side.share).clamp(0.0, 1.0),
-        _ => 0.0,
-    };
+    if let (Some((_, best)), Some(side)) = (semantic.first(), side) {
+        found.best_similarity = found.best_similarity.max(*best);
+        found.semantic_share = config.semantic_share.unwrap_or(side.share).clamp(0.0, 1.0);
+    }
     let mut records: Vec<u32> = lexical.iter().chain(&semantic).map(|(record, _)| *record).collect();
     records.sort_unstable();
     records.dedup();
@@ -212,25 +276,33 @@ pub fn search(
         let at = record as usize;
         let rank = |ranking: &[(u32, f32)]| ranking.iter().position(|(hit, _)| *hit == record).map(|at| at as u32 + 1);
         let get = |scores: &[f32]| scores.get(at).copied().unwrap_or(0.0);
+        let group = segment.facts(record).and_then(|facts| facts.group);
         let mut hit = Hit {
+            part: number,
             record,
             lexical: get(&scratch.scores),
             date: get(&scratch.dates),
             who: scratch.who.get(at).copied().unwrap_or(1.0),
-            group: segment
-                .facts(record)
-                .and_then(|facts| facts.group)
-                .map_or(0.0, |group| scratch.groups.get(group as usize).copied().unwrap_or(0.0)),
+            group: group.and_then(|group| scratch.groups.get(group as usize)).copied().unwrap_or(0.0),
             semantic: similarities.get(at).copied(),
             lexical_rank: rank(&lexical),
             semantic_rank: rank(&semantic),
             ..Hit::default()
         };
+        cover(&mut hit, &bound.terms, found);
+        found.hits.push(hit);
+    }
+}
+
+/// Turns the rankings into one order.
+fn fuse(found: &mut Found, config: &SearchConfig) {
+    let best_lexical = found.hits.iter().fold(0f32, |best, hit| best.max(hit.lexical));
+    let has_vectors = found.hits.iter().any(|hit| hit.semantic.is_some());
+    let share = if has_vectors { found.semantic_share } else { 0.0 };
+    for hit in &mut found.hits {
         match config.fusion {
             FusionMethod::Weighted => {
-                let over = |score: f32, best: f32| {
-                    if best > 0.0 { (score / best).max(0.0) } else { 0.0 }
-                };
+                let over = |score: f32, best: f32| if best > 0.0 { (score / best).max(0.0) } else { 0.0 };
                 hit.lexical_share = (1.0 - share) * over(hit.lexical, best_lexical);
                 hit.semantic_share = share * over(hit.semantic.unwrap_or(0.0), found.best_similarity);
             }
@@ -242,11 +314,8 @@ pub fn search(
             }
         }
         hit.score = hit.lexical_share + hit.semantic_share;
-        cover(&mut hit, &lists, &found);
-        found.hits.push(hit);
     }
-    found.hits.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.record.cmp(&b.record)));
-    found
+    found.hits.sort_by(|a, b| b.score.total_cmp(&a.score).then(b.part.cmp(&a.part)).then(a.record.cmp(&b.record)));
 }
 
 /// Which topical terms the record holds, and how much of the query that is.
@@ -279,71 +348,51 @@ fn add(scores: &mut [f32], list: Postings<'_>, weight: f32) {
     }
 }
 
-fn add_groups(segment: &Segment, query: &Query, found: &Found, config: &SearchConfig, scratch: &mut Scratch) {
+/// Lends each record that matched a part of what its session or document scores.
+fn add_groups(segment: &Segment, lists: &[Postings<'_>], weights: &[f32], share: f32, scratch: &mut Scratch) {
     scratch.groups.clear();
-    if config.group_weight <= 0.0 || segment.group_count() == 0 {
+    if share <= 0.0 || segment.group_count() == 0 {
         return;
     }
     scratch.groups.resize(segment.group_count(), 0.0);
-    let index = segment.group_lexical();
-    for (term, statistics) in query.terms.iter().zip(&found.terms) {
-        if let Some(at) = index.find(&term.term) {
-            let list = index.postings(at);
-            let weight = if term.role == Role::Generic { config.generic_weight } else { 1.0 };
-            // A term's rarity among records, not among sessions, so that nothing of other scopes shows.
-            add(&mut scratch.groups, list, statistics.idf * weight * config.group_weight);
-        }
+    for (list, weight) in lists.iter().zip(weights) {
+        // The rarity is that among the visible records, so that nothing of other scopes shows.
+        add(&mut scratch.groups, *list, weight * share);
     }
-    for (record, facts) in segment.all_facts().enumerate() {
-        if let (Some(group), Some(score)) = (facts.group, scratch.scores.get_mut(record))
-            && *score > 0.0
-        {
+    for (facts, score) in segment.all_facts().zip(&mut scratch.scores) {
+        if let Some(group) = facts.group.filter(|_| *score > 0.0) {
             *score += scratch.groups.get(group as usize).copied().unwrap_or(0.0);
         }
     }
 }
 
-fn add_dates(segment: &Segment, query: &Query, visible: usize, config: &SearchConfig, scratch: &mut Scratch) {
+fn add_dates(segment: &Segment, lists: &[Postings<'_>], visible: usize, weight: f32, scratch: &mut Scratch) {
     scratch.dates.clear();
-    if query.dates.is_empty() || config.date_weight <= 0.0 {
+    if lists.is_empty() || weight <= 0.0 {
         return;
     }
     scratch.dates.resize(segment.len(), 0.0);
-    let index = segment.lexical();
-    for date in &query.dates {
-        if let Some(at) = index.find(date) {
-            let list = index.postings(at);
-            add(&mut scratch.dates, list, config.date_weight * idf(visible, list.own_count()));
-        }
+    for list in lists {
+        add(&mut scratch.dates, *list, weight * idf(visible, list.own_count()));
     }
     for (score, date) in scratch.scores.iter_mut().zip(&scratch.dates) {
         *score += date;
     }
 }
 
-/// Records about, or by, somebody whom the prompt names. Where nothing else was asked, the name itself ranks.
-fn multiply_names(
-    segment: &Segment,
-    names: &[Postings<'_>],
-    visible: usize,
-    query: &Query,
-    config: &SearchConfig,
-    scratch: &mut Scratch,
-) {
+/// Raises records about, or by, somebody whom the prompt names.
+fn multiply_names(segment: &Segment, lists: &[Postings<'_>], config: &SearchConfig, scratch: &mut Scratch) {
     scratch.who.clear();
-    if names.is_empty() {
+    if lists.iter().all(|list| list.is_empty()) {
         return;
     }
     scratch.who.resize(segment.len(), 1.0);
-    for list in names {
-        for posting in list.iter() {
-            let factor = if posting.own { config.who_boost } else { config.mention_boost };
-            if let Some(who) = scratch.who.get_mut(posting.document as usize) {
-                *who = who.max(factor);
-            }
+    for posting in lists.iter().flat_map(|list| list.iter()) {
+        let factor = if posting.own { config.who_boost } else { config.mention_boost };
+        if let Some(who) = scratch.who.get_mut(posting.document as usize) {
+            *who = who.max(factor);
         }
     }
-    let _ = (visible, query);
     for (score, who) in scratch.scores.iter_mut().zip(&scratch.who) {
         *score *= who;
     }

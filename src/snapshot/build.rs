@@ -96,6 +96,11 @@ impl SnapshotBuilder {
         self.revision = revision;
     }
 
+    /// Replaces topics, providers and known entities by those of another store.
+    pub fn set_catalog(&mut self, catalog: Catalog) {
+        self.catalog = catalog;
+    }
+
     /// Number of records added.
     pub fn len(&self) -> usize {
         self.records.len()

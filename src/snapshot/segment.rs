@@ -239,6 +239,11 @@ impl Segment {
         self.table.lengths()
     }
 
+    /// A hash of the whole content, out of the checksums of the sections.
+    pub fn content_hash(&self) -> u64 {
+        self.table.hash()
+    }
+
     /// Id of the model that made the vectors; empty if there are none.
     pub fn model(&self) -> &str {
         &self.meta.model

@@ -65,6 +65,7 @@ impl Writer {
 #[derive(Clone, Debug, Default)]
 pub(super) struct Table {
     sections: Vec<(Tag, Range<usize>)>,
+    hash: u64,
 }
 
 impl Table {
@@ -121,12 +122,17 @@ impl Table {
                 format!("the file has {} bytes, the table accounts for {expected}", file.len()),
             ));
         }
-        Ok(Table { sections })
+        Ok(Table { sections, hash: checksum(table) })
     }
 
     /// The place of a section; empty if the file has none of that name.
     pub(super) fn get(&self, tag: Tag) -> Range<usize> {
         self.sections.iter().find(|(name, _)| *name == tag).map_or(0..0, |(_, range)| range.clone())
+    }
+
+    /// The checksum of the table, and so of everything in it.
+    pub(super) fn hash(&self) -> u64 {
+        self.hash
     }
 
     /// Names and lengths, in order of place.

@@ -1,0 +1,109 @@
+//! The manner of a prompt: does it look back, does it give an order, does it speak of the user's own affairs?
+
+/// Runs of folded words that look back at earlier work. More than one language, because people write in theirs.
+#[rustfmt::skip]
+const CONTINUITY: &[&str] = &[
+    "last time", "last session", "last conversation", "last week", "we decided", "did we decide", "we agreed", "we discussed",
+    "we talked about", "we said", "we were", "did we", "have we", "i told you", "i mentioned", "i said", "remember",
+    "remind me", "continue", "carry on", "keep going", "go on", "pick up", "picking up", "resume", "again", "as before", "like before", "earlier",
+    "previously", "left off", "leave off", "where were we", "back to", "whats next", "next", "next step", "next steps", "still open", "outstanding",
+    "unfinished", "pending", "follow up", "status", "progress", "so far", "usual", "as usual",
+    "letztes mal", "weiter", "weitermachen", "wieder", "erinnere", "haben wir", "derniere fois", "continuer", "continuons", "encore", "rappelle",
+    "on avait decide", "ultima vez", "continua", "continuar", "seguimos", "recuerda", "recuerdas", "decidimos",
+    "前回", "続き", "この前", "上次", "继续", "之前", "지난번", "계속", "이어서",
+];
+
+/// First words of a request to produce something, which long-term memory rarely helps with.
+#[rustfmt::skip]
+const COMMANDS: &[&str] = &[
+    "act", "add", "analyze", "arrange", "assume", "brainstorm", "build", "calculate", "categorize", "change", "check", "choose", "classify",
+    "come", "compare", "complete", "compose", "compute", "convert", "correct", "craft", "create", "define", "design", "develop", "describe",
+    "draft", "edit", "elaborate", "estimate", "evaluate", "explain", "extract", "fix", "format", "generate", "give", "identify", "imagine", "implement", "improve",
+    "list", "make", "name", "organize", "outline", "paraphrase", "pick", "plan", "predict", "prepare", "pretend", "produce", "propose", "prove", "provide", "recommend", "refactor",
+    "rephrase", "rewrite", "select", "simplify", "solve", "sort", "suggest", "summarize", "summarise", "suppose", "translate", "turn", "write",
+];
+
+/// The phrase by which a prompt looks back, if there is one. `words` are folded.
+pub fn continuity(words: &[&str]) -> Option<&'static str> {
+    let spoken = format!(" {} ", words.join(" "));
+    CONTINUITY.iter().copied().find(|phrase| {
+        if phrase.is_ascii() { spoken.contains(&format!(" {phrase} ")) } else { bigrams_contain(&spoken, phrase) }
+    })
+}
+
+/// Scripts without spaces arrive as bigrams; a phrase is there if all its bigrams are.
+fn bigrams_contain(spoken: &str, phrase: &str) -> bool {
+    let mut all = true;
+    crate::text::tokenize(phrase, &mut |token| all &= spoken.contains(&format!(" {} ", token.surface)));
+    all
+}
+
+/// Whether the prompt begins like an order to produce something.
+pub fn is_command(words: &[&str]) -> bool {
+    let polite = [
+        "please", "can", "could", "you", "would", "i", "want", "need", "to", "help", "me", "now", "id", "like", "hey",
+        "hi", "the",
+    ];
+    let first = words.iter().find(|word| !polite.contains(word));
+    first.is_some_and(|word| COMMANDS.binary_search(word).is_ok() || COMMANDS.contains(word))
+}
+
+/// Whether the prompt speaks of the user's own affairs.
+pub fn is_personal(words: &[&str]) -> bool {
+    words.iter().any(|word| {
+        matches!(
+            *word,
+            "my" | "our"
+                | "ours"
+                | "mine"
+                | "we"
+                | "us"
+                | "weve"
+                | "mein"
+                | "meine"
+                | "unser"
+                | "unsere"
+                | "mon"
+                | "ma"
+                | "mes"
+                | "notre"
+                | "nos"
+                | "mi"
+                | "mis"
+                | "nuestro"
+                | "nuestra"
+        )
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tells_looking_back_from_asking_anew() {
+        let words = |text: &str| {
+            let mut words = Vec::new();
+            crate::text::tokenize(text, &mut |token| words.push(token.surface.to_string()));
+            words
+        };
+        for (text, expected) in [
+            ("What did we decide about refunds?", Some("did we decide")),
+            ("continue", Some("continue")),
+            ("next", Some("next")),
+            ("前回の続きをお願い", Some("前回")),
+            ("What is the capital of France?", None),
+            ("Write a haiku", None),
+        ] {
+            let words = words(text);
+            let words: Vec<&str> = words.iter().map(String::as_str).collect();
+            assert_eq!(continuity(&words).is_some(), expected.is_some(), "{text}");
+        }
+    }
+
+    #[test]
+    fn orders_are_told_by_their_first_verb() {
+        assert!(is_command(&["please", "write", "a", "poem"]));
+        assert!(!is_command(&["what", "did", "we", "write"]));
+    }
+}

@@ -1,0 +1,35 @@
+use serde::{Deserialize, Serialize};
+
+/// What a decision rests on.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct Signals {
+    /// Matched IDF of the best record over the query's IDF, 0 to 1; terms absent from the store are charged at the maximum.
+    pub coverage: f64,
+    /// The matched IDF itself.
+    pub matched_idf: f64,
+    /// Topical terms of the prompt that the best record holds.
+    pub matched: Vec<String>,
+    /// Topical terms of the prompt that it does not hold.
+    pub missing: Vec<String>,
+    /// Topical terms of the prompt.
+    pub topical_terms: usize,
+    /// Names in the prompt that records are about or by.
+    pub names: Vec<String>,
+    /// Whether a title, alias or identifier stands in the prompt to the letter.
+    pub exact: bool,
+    /// Strength of the best topic match, 0 to 1.
+    pub topic: f64,
+    /// Highest cosine of the prompt with a record.
+    pub similarity: f64,
+    /// Number of tokens in the prompt.
+    pub length: usize,
+    /// The phrase by which the prompt looks back.
+    pub continuity: Option<String>,
+    /// Whether it begins like an order to produce something.
+    pub command: bool,
+    /// Whether it speaks of the user's own affairs.
+    pub personal: bool,
+    /// Whether it names a date.
+    pub dated: bool,
+}

@@ -1,0 +1,316 @@
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::{Found, Hit, Mask, Part, Query, Scratch, SearchConfig, Side, View, search};
+use crate::embed::EmbeddingModel;
+use crate::error::{Error, ErrorCode};
+use crate::memory::{Catalog, Record, Status, Topic};
+use crate::snapshot::{IndexConfig, Segment, SnapshotBuilder};
+
+/// The embedding model that lives in this process.
+pub type LocalModel = Arc<dyn EmbeddingModel + Send + Sync>;
+
+/// The built-in store: an immutable snapshot, and what was learned since.
+///
+/// Cheap to clone; a clone is a consistent view that later changes do not touch.
+#[derive(Clone)]
+pub struct Store {
+    base: Arc<Segment>,
+    overlay: Arc<Segment>,
+    /// Records learned since the snapshot, in order; the overlay's segment is built from them.
+    learned: Arc<BTreeMap<String, Record>>,
+    /// Ids in the snapshot that are forgotten, replaced or superseded.
+    hidden: Arc<BTreeSet<String>>,
+    /// `subject|predicate` windows that hide the snapshot's records.
+    suppressed: Arc<BTreeSet<String>>,
+    topics: Arc<Vec<Topic>>,
+    catalog: Arc<Catalog>,
+    model: Option<LocalModel>,
+    overlay_revision: u64,
+}
+
+/// Number of the snapshot among the parts of a search.
+pub const BASE: u8 = 0;
+/// Number of the overlay among the parts of a search.
+pub const OVERLAY: u8 = 1;
+
+impl Store {
+    /// A store over a snapshot. `model` embeds what is learned and what is asked, if its id is the snapshot's.
+    pub fn new(base: Segment, model: Option<LocalModel>) -> Result<Store, Error> {
+        let model = model.filter(|model| base.is_empty() || model.id() == base.model());
+        let mut store = Store {
+            catalog: Arc::new(base.catalog().clone()),
+            overlay: Arc::new(SnapshotBuilder::new(base.config().clone(), None).finish_segment()?),
+            base: Arc::new(base),
+            learned: Arc::default(),
+            hidden: Arc::default(),
+            suppressed: Arc::default(),
+            topics: Arc::default(),
+            model,
+            overlay_revision: 0,
+        };
+        store.reindex()?;
+        Ok(store)
+    }
+
+    /// A store without records.
+    pub fn empty(config: IndexConfig, model: Option<LocalModel>) -> Result<Store, Error> {
+        Store::new(SnapshotBuilder::new(config, model.clone()).finish_segment()?, model)
+    }
+
+    /// The immutable part.
+    pub fn base(&self) -> &Segment {
+        &self.base
+    }
+
+    /// Number of records learned since the snapshot.
+    pub fn learned(&self) -> usize {
+        self.learned.len()
+    }
+
+    /// Revision of the snapshot: a hash of its content, so that it never repeats for another.
+    pub fn revision(&self) -> u64 {
+        self.base.content_hash()
+    }
+
+    /// Grows with every change since the snapshot was loaded.
+    pub fn overlay_revision(&self) -> u64 {
+        self.overlay_revision
+    }
+
+    /// Topics, providers and known entities, learned ones included.
+    pub fn catalog(&self) -> &Catalog {
+        &self.catalog
+    }
+
+    /// The model that embeds prompts for this store, if it is in this process.
+    pub fn model(&self) -> Option<&LocalModel> {
+        self.model.as_ref()
+    }
+
+    /// Learns records; they are found from now on. A record with a known id replaces the known one.
+    ///
+    /// # Errors
+    ///
+    /// `INVALID_RECORD` for the first record that cannot be stored; then none of them is.
+    pub fn remember(&mut self, records: Vec<Record>) -> Result<(), Error> {
+        let mut learned = (*self.learned).clone();
+        let mut hidden = (*self.hidden).clone();
+        for record in records {
+            if let Some(fault) = record.fault() {
+                return Err(Error::new(ErrorCode::InvalidRecord, format!("record {fault}")));
+            }
+            let replaces_other_scope = self.get(&record.id).is_some_and(|known| known.scope != record.scope);
+            if replaces_other_scope {
+                let message = format!("`{}` is already there in another scope: choose another id", record.id);
+                return Err(Error::new(ErrorCode::InvalidRecord, message));
+            }
+            for old in &record.supersedes {
+                self.retire(old, &record, &mut learned, &mut hidden);
+            }
+            if self.base.find(&record.id).is_some() {
+                hidden.insert(record.id.clone());
+            }
+            learned.insert(record.id.clone(), record);
+        }
+        self.commit(learned, hidden)
+    }
+
+    /// Marks `old` as replaced by `by`, if whoever sees the old record also sees the new one.
+    fn retire(&self, old: &str, by: &Record, learned: &mut BTreeMap<String, Record>, hidden: &mut BTreeSet<String>) {
+        if old == by.id {
+            return;
+        }
+        let Some(mut record) = learned.get(old).cloned().or_else(|| self.base_record(old)) else { return };
+        if record.scope.admits(&by.scope) {
+            record.superseded_by = Some(by.id.clone());
+            if self.base.find(old).is_some() {
+                hidden.insert(old.to_string());
+            }
+            learned.insert(old.to_string(), record);
+        }
+    }
+
+    /// Forgets a record: it is never retrieved again, not even as history, and the next snapshot does not hold it. False if there is none.
+    pub fn forget(&mut self, id: &str) -> Result<bool, Error> {
+        let known = self.get(id).is_some();
+        let mut learned = (*self.learned).clone();
+        let mut hidden = (*self.hidden).clone();
+        learned.remove(id);
+        if self.base.find(id).is_some() {
+            hidden.insert(id.to_string());
+        }
+        if known {
+            self.commit(learned, hidden)?;
+        }
+        Ok(known)
+    }
+
+    /// Learns `record` in place of `old`.
+    ///
+    /// # Errors
+    ///
+    /// `INVALID_REQUEST` if there is no `old`; otherwise as [`remember`](Self::remember).
+    pub fn supersede(&mut self, old: &str, mut record: Record) -> Result<(), Error> {
+        if self.get(old).is_none() {
+            return Err(Error::new(ErrorCode::InvalidRequest, format!("there is no record `{old}` to supersede")));
+        }
+        if !record.supersedes.iter().any(|id| id == old) {
+            record.supersedes.push(old.to_string());
+        }
+        self.remember(vec![record])
+    }
+
+    /// Hides every record of the snapshot about `subject` and `predicate` at once, whatever finds it. What is learned later is not hidden.
+    pub fn suppress(&mut self, subject: &str, predicate: &str) {
+        Arc::make_mut(&mut self.suppressed).insert(window(subject, predicate));
+        self.overlay_revision += 1;
+    }
+
+    /// Adds a topic, or replaces the one of its id and scope.
+    pub fn add_topic(&mut self, mut topic: Topic) -> Result<(), Error> {
+        if topic.title.trim().is_empty() {
+            return Err(Error::new(ErrorCode::InvalidRecord, "a topic has no title: give it one"));
+        }
+        if topic.id.is_empty() {
+            topic.id.clone_from(&topic.title);
+        }
+        let catalog = Arc::make_mut(&mut self.catalog);
+        match catalog.topics.iter_mut().find(|known| known.id == topic.id && known.scope == topic.scope) {
+            Some(known) => *known = topic.clone(),
+            None => catalog.topics.push(topic.clone()),
+        }
+        Arc::make_mut(&mut self.topics).push(topic);
+        self.overlay_revision += 1;
+        Ok(())
+    }
+
+    /// A record by id, whatever its state, unless it was forgotten.
+    pub fn get(&self, id: &str) -> Option<Record> {
+        self.learned.get(id).cloned().or_else(|| self.base_record(id).filter(|_| !self.hidden.contains(id)))
+    }
+
+    fn base_record(&self, id: &str) -> Option<Record> {
+        self.base.find(id).and_then(|number| self.base.record(number).ok())
+    }
+
+    /// Whether the record of this id may be retrieved in this view right now.
+    pub fn is_retrievable(&self, id: &str, view: &View) -> bool {
+        let segment = |segment: &Segment| {
+            let number = segment.find(id)?;
+            let facts = segment.facts(number)?;
+            let owner = segment.scopes().get(facts.scope as usize)?;
+            Some(view.scope.admits(owner) && view.admits(&facts))
+        };
+        if self.learned.contains_key(id) {
+            return segment(&self.overlay).unwrap_or(false);
+        }
+        if self.hidden.contains(id) || (!view.history && self.is_suppressed(id)) {
+            return false;
+        }
+        segment(&self.base).unwrap_or(false)
+    }
+
+    fn is_suppressed(&self, id: &str) -> bool {
+        !self.suppressed.is_empty()
+            && self
+                .base_record(id)
+                .is_some_and(|record| self.suppressed.contains(&window(&record.subject, &record.predicate)))
+    }
+
+    /// The masks of both parts in one view.
+    pub fn masks(&self, view: &View) -> [Mask; 2] {
+        let hidden: BTreeSet<u32> = self.hidden.iter().filter_map(|id| self.base.find(id)).collect();
+        let base = view.mask(&self.base, &mut |record| {
+            hidden.contains(&record) || (!view.history && self.is_suppressed_number(record))
+        });
+        [base, view.mask(&self.overlay, &mut |_| false)]
+    }
+
+    fn is_suppressed_number(&self, record: u32) -> bool {
+        !self.suppressed.is_empty()
+            && self
+                .base
+                .record(record)
+                .is_ok_and(|record| self.suppressed.contains(&window(&record.subject, &record.predicate)))
+    }
+
+    /// Searches snapshot and overlay together. `side` applies to both, since both are embedded by one model.
+    pub fn search(
+        &self,
+        query: &Query,
+        side: Option<&Side>,
+        masks: &[Mask; 2],
+        config: &SearchConfig,
+        scratch: &mut Scratch,
+    ) -> Found {
+        let [base, overlay] = masks;
+        let parts =
+            [Part { segment: &self.base, mask: base, side }, Part { segment: &self.overlay, mask: overlay, side }];
+        search(&parts, query, config, scratch)
+    }
+
+    /// The segment that a hit is in.
+    pub fn segment(&self, hit: &Hit) -> &Segment {
+        if hit.part == OVERLAY { &self.overlay } else { &self.base }
+    }
+
+    /// The segments by number.
+    pub fn segments(&self) -> [&Segment; 2] {
+        [&self.base, &self.overlay]
+    }
+
+    /// Writes snapshot and overlay as one new snapshot. Forgotten records are left out; records in suppressed windows are kept as history.
+    ///
+    /// # Errors
+    ///
+    /// As [`SnapshotBuilder::finish`].
+    pub fn compact(&self) -> Result<Vec<u8>, Error> {
+        let mut builder = SnapshotBuilder::new(self.base.config().clone(), self.model.clone());
+        builder.set_revision(self.base.revision() + 1);
+        builder.set_catalog((*self.catalog).clone());
+        for number in 0..self.base.len() as u32 {
+            if self.hidden.contains(self.base.id(number)) {
+                continue;
+            }
+            let mut record = self.base.record(number)?;
+            if record.status == Status::Active && self.suppressed.contains(&window(&record.subject, &record.predicate))
+            {
+                record.status = Status::Archived;
+            }
+            builder.add(record)?;
+        }
+        for record in self.learned.values() {
+            builder.add(record.clone())?;
+        }
+        builder.finish()
+    }
+
+    fn commit(&mut self, learned: BTreeMap<String, Record>, hidden: BTreeSet<String>) -> Result<(), Error> {
+        let (old_learned, old_hidden) = (Arc::clone(&self.learned), Arc::clone(&self.hidden));
+        self.learned = Arc::new(learned);
+        self.hidden = Arc::new(hidden);
+        if let Err(error) = self.reindex() {
+            self.learned = old_learned;
+            self.hidden = old_hidden;
+            return Err(error);
+        }
+        self.overlay_revision += 1;
+        Ok(())
+    }
+
+    fn reindex(&mut self) -> Result<(), Error> {
+        let mut builder = SnapshotBuilder::new(self.base.config().clone(), self.model.clone());
+        builder.set_catalog(Catalog { entities: self.catalog.entities.clone(), ..Catalog::default() });
+        for record in self.learned.values() {
+            builder.add(record.clone())?;
+        }
+        self.overlay = Arc::new(builder.finish_segment()?);
+        Ok(())
+    }
+}
+
+/// The key of a suppressed window.
+fn window(subject: &str, predicate: &str) -> String {
+    format!("{}|{}", crate::index::who_key(subject), crate::index::who_key(predicate))
+}
