@@ -12,4 +12,5 @@ pub mod plan;
 pub mod retrieve;
 pub mod rank;
 pub mod write;
+pub mod engine;
 pub mod import;

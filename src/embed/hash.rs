@@ -36,6 +36,11 @@ impl EmbeddingModel for HashEmbedder {
         Self::DIMENSIONS
     }
 
+    /// A junior partner: what the evals justify.
+    fn share(&self) -> f32 {
+        0.15
+    }
+
     fn embed(&self, text: &str, out: &mut [f32]) {
         out.fill(0.0);
         let mut previous = 0u64;

@@ -16,4 +16,13 @@ pub trait EmbeddingModel {
     /// Writes the unit-length vector of `text` into `out`, which holds [`dimensions`](Self::dimensions)
     /// numbers; all zeros where the text has nothing that the model knows.
     fn embed(&self, text: &str, out: &mut [f32]);
+    /// Share of the semantic ranking in the merge, 0 to 1, unless the configuration sets one. An embedding model proper weighs
+    /// 2:1 against the lexical ranking.
+    fn share(&self) -> f32 {
+        2.0 / 3.0
+    }
+    /// Cosine from which a record is a result although none of the prompt's words are in it.
+    fn admission(&self) -> f32 {
+        0.55
+    }
 }

@@ -12,6 +12,8 @@ pub struct View {
     pub as_of: Option<Timestamp>,
     /// Also superseded, archived and lapsed records.
     pub history: bool,
+    /// Only these kinds; none means all.
+    pub kinds: Vec<String>,
 }
 
 /// The records of one segment that a view may retrieve.
@@ -44,11 +46,15 @@ impl View {
     /// The records of `segment` that this view may retrieve, less those that `hidden` names.
     pub fn mask(&self, segment: &Segment, hidden: &mut dyn FnMut(u32) -> bool) -> Mask {
         let scopes: Vec<bool> = segment.scopes().iter().map(|owner| self.scope.admits(owner)).collect();
+        let kinds: Vec<bool> =
+            segment.kinds().iter().map(|kind| self.kinds.is_empty() || self.kinds.contains(kind)).collect();
         let mut bits = vec![0u64; segment.len().div_ceil(64)];
         let mut visible = 0;
         for (record, facts) in segment.all_facts().enumerate() {
             let in_scope = scopes.get(facts.scope as usize).copied().unwrap_or(false);
+            let of_kind = kinds.get(facts.kind as usize).copied().unwrap_or(false);
             if in_scope
+                && of_kind
                 && self.admits(&facts)
                 && !hidden(record as u32)
                 && let Some(word) = bits.get_mut(record / 64)

@@ -2,11 +2,13 @@
 
 mod dates;
 mod mask;
+mod provider;
 mod query;
 mod search;
 mod store;
 
 pub use mask::{Mask, View};
+pub use provider::{ProviderResult, Rejection};
 pub use query::{Query, QueryTerm};
 pub use search::{Found, FusionMethod, Hit, Part, Scratch, SearchConfig, Side, TermStatistics, search};
 pub use store::{BASE, LocalModel, OVERLAY, Store};

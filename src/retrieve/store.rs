@@ -200,7 +200,9 @@ impl Store {
             let number = segment.find(id)?;
             let facts = segment.facts(number)?;
             let owner = segment.scopes().get(facts.scope as usize)?;
-            Some(view.scope.admits(owner) && view.admits(&facts))
+            let kind = segment.kinds().get(facts.kind as usize)?;
+            let of_kind = view.kinds.is_empty() || view.kinds.contains(kind);
+            Some(of_kind && view.scope.admits(owner) && view.admits(&facts))
         };
         if self.learned.contains_key(id) {
             return segment(&self.overlay).unwrap_or(false);

@@ -38,6 +38,7 @@ struct Work {
     next: usize,
     vocabulary: Vocabulary,
     scopes: Vec<Scope>,
+    kinds: Vec<String>,
     facts: Vec<Facts>,
     group_names: Vec<String>,
     /// Records of each group in order of position.
@@ -185,7 +186,7 @@ impl SnapshotBuilder {
         let end = work.next.saturating_add(records.max(1)).min(self.records.len());
         match work.phase {
             Phase::Relate => {
-                work.relate(&mut self.records, &self.ids, &self.catalog);
+                work.relate(&mut self.records, &self.ids);
                 work.phase = Phase::Analyse;
                 return false;
             }
@@ -267,6 +268,7 @@ impl SnapshotBuilder {
             model,
             dimensions: dimensions as u32,
             revision: self.revision,
+            kinds: work.kinds,
             config: self.config,
         };
         let mut facts = Vec::with_capacity(work.facts.len() * Facts::BYTES);
@@ -329,15 +331,19 @@ fn too_large() -> Error {
 
 impl Work {
     /// Scopes, groups, neighbours, and who replaced whom.
-    fn relate(&mut self, records: &mut [Record], ids: &FxHashMap<String, u32>, catalog: &Catalog) {
+    fn relate(&mut self, records: &mut [Record], ids: &FxHashMap<String, u32>) {
         resolve_supersession(records, ids);
         let mut scope_numbers: FxHashMap<Scope, u32> = FxHashMap::default();
+        let mut kind_numbers: FxHashMap<&str, u32> = FxHashMap::default();
         let mut group_numbers: FxHashMap<(u32, &str), u32> = FxHashMap::default();
-        let _ = catalog;
         for (number, record) in records.iter().enumerate() {
             let scope = *scope_numbers.entry(record.scope.clone()).or_insert_with(|| {
                 self.scopes.push(record.scope.clone());
                 self.scopes.len() as u32 - 1
+            });
+            let kind = *kind_numbers.entry(record.kind.as_str()).or_insert_with(|| {
+                self.kinds.push(record.kind.clone());
+                self.kinds.len() as u32 - 1
             });
             let session = record.source.session.as_str();
             let group = (!session.is_empty()).then(|| {
@@ -352,6 +358,7 @@ impl Work {
             }
             self.facts.push(Facts {
                 scope,
+                kind,
                 group,
                 position: record.source.position,
                 status: record.status,

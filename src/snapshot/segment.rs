@@ -39,6 +39,8 @@ pub(super) struct Meta {
     pub dimensions: u32,
     /// Grows with every compaction of the same store.
     pub revision: u64,
+    /// The distinct kinds of the records.
+    pub kinds: Vec<String>,
     pub config: IndexConfig,
 }
 
@@ -74,6 +76,8 @@ struct Places {
 pub struct Facts {
     /// Index into [`Segment::scopes`].
     pub scope: u32,
+    /// Index into [`Segment::kinds`].
+    pub kind: u32,
     /// Session or document, if it is part of one.
     pub group: Option<u32>,
     /// Place in the group.
@@ -103,7 +107,7 @@ pub struct Facts {
 }
 
 impl Facts {
-    pub(super) const BYTES: usize = 56;
+    pub(super) const BYTES: usize = 60;
     const NO_INDEX: u32 = u32::MAX;
     const NO_TIME: i64 = i64::MIN;
 
@@ -130,6 +134,7 @@ impl Facts {
         for moment in [self.changed, self.created, self.expires, self.valid_from, self.valid_until] {
             out.extend_from_slice(&time(moment));
         }
+        out.extend_from_slice(&self.kind.to_le_bytes());
     }
 
     fn read(bytes: &[u8; Self::BYTES]) -> Facts {
@@ -144,6 +149,7 @@ impl Facts {
         let share = |share: u8| (share != u8::MAX).then(|| f32::from(share) / 254.0);
         Facts {
             scope: word(0),
+            kind: word(14),
             group: index(1),
             position: index(2),
             status: match flags & 3 {
@@ -262,6 +268,11 @@ impl Segment {
     /// Topics, providers and known entities.
     pub fn catalog(&self) -> &Catalog {
         &self.catalog
+    }
+
+    /// The distinct kinds of the records.
+    pub fn kinds(&self) -> &[String] {
+        &self.meta.kinds
     }
 
     /// The distinct scopes of the records.

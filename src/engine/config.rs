@@ -1,0 +1,156 @@
+use serde::{Deserialize, Serialize};
+
+use crate::error::{Error, ErrorCode};
+use crate::memory::{Scope, Timestamp};
+use crate::plan::PlanConfig;
+use crate::rank::RankConfig;
+use crate::retrieve::SearchConfig;
+use crate::write::{Budgets, Nonce};
+
+/// All settings. `Config::default()` is what the quality figures were measured with.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+#[non_exhaustive]
+pub struct Config {
+    /// The decision.
+    pub plan: PlanConfig,
+    /// The built-in store's search.
+    pub search: SearchConfig,
+    /// The signals added to relevance.
+    pub rank: RankConfig,
+    /// How large the block may grow.
+    pub budgets: Budgets,
+    /// Mark every stored word in the block, so that a model can tell data from instructions at every word. Costs a byte a word. Default off.
+    pub datamark: bool,
+    /// Share of the recall part that one source may take while others wait, 0 to 1. Default 0.5.
+    pub per_source_share: f64,
+    /// The most results in one recall. Default 8.
+    pub evidence_limit: usize,
+    /// Share of the best result's relevance under which a result is left out of a recall, 0 to 1. Default 0.35.
+    pub relevance_floor: f64,
+    /// Milliseconds that a provider has, if it does not say otherwise. Default 1,500.
+    pub provider_timeout_ms: f64,
+    /// Milliseconds that an injected embedder has while a user waits. Default 150; 0 switches the semantic side off.
+    pub semantic_timeout_ms: f64,
+    /// Milliseconds that a whole recall has. Default 5,000.
+    pub deadline_ms: f64,
+    /// Results read from one provider; more are counted as rejected. Default 64.
+    pub provider_results: usize,
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        Config {
+            plan: PlanConfig::default(),
+            search: SearchConfig::default(),
+            rank: RankConfig::default(),
+            budgets: Budgets::default(),
+            datamark: false,
+            per_source_share: 0.5,
+            evidence_limit: 8,
+            relevance_floor: 0.35,
+            provider_timeout_ms: 1500.0,
+            semantic_timeout_ms: 150.0,
+            deadline_ms: 5000.0,
+            provider_results: 64,
+        }
+    }
+}
+
+impl Config {
+    /// Whether every setting is in range.
+    ///
+    /// # Errors
+    ///
+    /// `INVALID_CONFIG`, naming the first setting that is not.
+    pub fn check(&self) -> Result<(), Error> {
+        let share = |value: f64| (0.0..=1.0).contains(&value);
+        let time = |value: f64| (0.0..=3_600_000.0).contains(&value);
+        let checks = [
+            ("plan.threshold must be 0 to 1", share(self.plan.threshold)),
+            ("plan.topicThreshold must be 0 to 1", share(self.plan.topic_threshold)),
+            ("plan.semanticBelow must be 0 to 1", share(self.plan.semantic_below)),
+            ("plan.semanticThreshold must be 0 to 1", share(self.plan.semantic_threshold)),
+            ("plan.requestLimit must be 1 to 1000", (1..=1000).contains(&self.plan.request_limit)),
+            ("search.lexicalLimit must be 1 to 1000", (1..=1000).contains(&self.search.lexical_limit)),
+            ("search.semanticLimit must be at most 1000", self.search.semantic_limit <= 1000),
+            ("search.rrfK must be above 0", self.search.rrf_k > 0.0),
+            ("evidenceLimit must be 1 to 1000", (1..=1000).contains(&self.evidence_limit)),
+            ("perSourceShare must be 0 to 1", share(self.per_source_share)),
+            ("relevanceFloor must be 0 to 1", share(self.relevance_floor)),
+            ("providerTimeoutMs must be 0 to 3,600,000", time(self.provider_timeout_ms)),
+            ("semanticTimeoutMs must be 0 to 3,600,000", time(self.semantic_timeout_ms)),
+            ("deadlineMs must be 0 to 3,600,000", time(self.deadline_ms)),
+        ];
+        match checks.iter().find(|(_, holds)| !holds) {
+            Some((rule, _)) => Err(Error::new(ErrorCode::InvalidConfig, *rule)),
+            None => Ok(()),
+        }
+    }
+}
+
+/// A provider, as the engine knows it.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default)]
+pub struct ProviderSpec {
+    /// Unique among providers.
+    pub id: String,
+    /// What it holds, in a sentence; local semantics may route by it.
+    pub description: String,
+    /// Who may ask it; requests in other scopes pass it by.
+    pub scope: Scope,
+    /// Which topics it holds.
+    pub topics: Holds,
+    /// Milliseconds that it has; the configuration's default if not set.
+    pub timeout_ms: Option<f64>,
+    /// Results to ask for; the plan's default if not set.
+    pub limit: Option<usize>,
+}
+
+/// Which topics a provider holds, besides those that the catalog says it does.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Holds {
+    /// Only what the catalog says.
+    #[default]
+    Catalog,
+    /// Every topic (`"*"`), or the one of this title or id.
+    One(String),
+    /// The topics of these titles or ids.
+    Some(Vec<String>),
+}
+
+impl Holds {
+    /// Whether the topic of this id or title is among them.
+    pub fn holds(&self, id: &str, title: &str) -> bool {
+        match self {
+            Holds::Catalog => false,
+            Holds::One(name) => name == "*" || name == id || name == title,
+            Holds::Some(names) => names.iter().any(|name| name == "*" || name == id || name == title),
+        }
+    }
+}
+
+/// What is asked.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase", default, deny_unknown_fields)]
+pub struct Request {
+    /// The prompt or query.
+    pub prompt: String,
+    /// In whose name; none sees global records only.
+    pub scope: Scope,
+    /// The present; without it nothing expires and nothing is old.
+    pub now: Option<Timestamp>,
+    /// What was true then, instead of now.
+    pub as_of: Option<Timestamp>,
+    /// Also what is no longer in force, labelled.
+    pub history: bool,
+    /// The most results; the configuration's default if not set.
+    pub limit: Option<usize>,
+    /// Only records of these kinds.
+    pub kinds: Vec<String>,
+    /// Delimiter nonce of the block, 8 to 32 letters and digits; the engine's own if not set.
+    pub nonce: Option<Nonce>,
+    /// Milliseconds for the whole; the configuration's default if not set.
+    pub deadline_ms: Option<f64>,
+}

@@ -1,0 +1,185 @@
+//! The one merge: the store's hits and the providers' answers become ranked evidence.
+
+use super::{Config, Request, STORE_ID};
+use crate::memory::Record;
+use crate::plan::Plan;
+use crate::rank::{Component, Evidence, SourceRef, Standing, deduplicate, mark_conflicts};
+use crate::retrieve::{Found, Hit, Query, Store, View};
+use crate::text;
+
+/// What a provider's answer is worth by its place alone, against the built-in store's best.
+const PROVIDER_PLACE: f64 = 0.5;
+
+pub(super) struct Merge<'a> {
+    pub config: &'a Config,
+    pub request: &'a Request,
+    pub view: &'a View,
+    pub query: &'a Query,
+    pub plan: &'a Plan,
+    pub found: &'a Found,
+    pub store: &'a Store,
+    pub searching: bool,
+    pub looks_back: bool,
+}
+
+impl Merge<'_> {
+    /// The store's hits that earn their place.
+    pub fn store_evidence(&self) -> Vec<Evidence> {
+        let best = self.found.hits.first().map_or(0.0, |hit| hit.score);
+        self.found
+            .hits
+            .iter()
+            .filter(|hit| self.admits(hit, best))
+            .filter_map(|hit| {
+                let record = self.store.segment(hit).record(hit.record).ok()?;
+                self.store.is_retrievable(&record.id, self.view).then(|| self.of_hit(hit, record))
+            })
+            .collect()
+    }
+
+    /// Words that carry no topic may rank a record and never admit one; what is far below the best is left out of a recall.
+    fn admits(&self, hit: &Hit, best: f32) -> bool {
+        let topical = self.found.terms.iter().any(|term| term.topical);
+        let admission = self.store.model().map_or(1.0, |model| model.admission());
+        let by_words = hit.matched_idf > 0.0 || (!topical && hit.who > 1.0) || hit.date > 0.0;
+        let by_meaning = hit.semantic.is_some_and(|similarity| similarity >= admission);
+        let near = self.searching || f64::from(hit.score) >= self.config.relevance_floor * f64::from(best);
+        (by_words || by_meaning) && near
+    }
+
+    /// Unfinished work, latest first, for a prompt that only looks back.
+    pub fn open_work(&self, limit: usize) -> Vec<Evidence> {
+        let masks = self.store.masks(self.view);
+        let mut open = Vec::new();
+        for ((segment, mask), part) in self.store.segments().into_iter().zip(&masks).zip(0u8..) {
+            for (record, facts) in segment.all_facts().enumerate() {
+                if facts.unresolved && mask.sees(record as u32) {
+                    open.push((facts.changed, part, record as u32));
+                }
+            }
+        }
+        open.sort_by(|a, b| b.cmp(a));
+        open.truncate(limit);
+        open.into_iter()
+            .enumerate()
+            .filter_map(|(place, (_, part, record))| {
+                let score = 1.0 / (1.0 + place as f32);
+                let hit = Hit { part, record, score, lexical_share: score, ..Hit::default() };
+                let stored = self.store.segment(&hit).record(record).ok()?;
+                let mut evidence = self.of_hit(&hit, stored);
+                evidence.reasons = vec!["unresolved, and the prompt looks back".to_string()];
+                Some(evidence)
+            })
+            .collect()
+    }
+
+    fn of_hit(&self, hit: &Hit, record: Record) -> Evidence {
+        let mut components = vec![Component {
+            name: "lexical".into(),
+            value: f64::from(hit.lexical),
+            contribution: f64::from(hit.lexical_share),
+        }];
+        if let Some(similarity) = hit.semantic {
+            components.push(Component {
+                name: "semantic".into(),
+                value: f64::from(similarity),
+                contribution: f64::from(hit.semantic_share),
+            });
+        }
+        let matched: Vec<&str> = hit
+            .matched
+            .iter()
+            .filter_map(|at| self.query.terms.get(usize::from(*at)))
+            .map(|term| term.surface.as_str())
+            .collect();
+        let mut reasons = Vec::new();
+        if !matched.is_empty() {
+            reasons.push(format!("holds {}", matched.join(", ")));
+        }
+        if hit.who > 1.0 {
+            reasons.push("about or by somebody the prompt names".to_string());
+        }
+        if hit.date > 0.0 {
+            reasons.push("of a date the prompt names".to_string());
+        }
+        if hit.group > 0.0 {
+            reasons.push("its session or document matches too".to_string());
+        }
+        let in_force = self.store.segment(hit).facts(hit.record).is_some_and(|facts| self.view.is_in_force(&facts));
+        let changed = record.changed();
+        let mut evidence = Evidence {
+            provider_id: STORE_ID.to_string(),
+            freshness: self.config.rank.freshness(changed, self.view.now, in_force),
+            changed,
+            unresolved: record.unresolved,
+            components,
+            reasons,
+            text: record.text().to_string(),
+            ..Evidence::default()
+        };
+        evidence.sources = vec![SourceRef {
+            provider_id: if record.source.provider.is_empty() { STORE_ID.to_string() } else { record.source.provider },
+            id: record.id.clone(),
+            uri: record.source.uri,
+            session: record.source.session,
+            speaker: record.source.speaker,
+        }];
+        evidence.id = record.id;
+        evidence.topic = record.topic;
+        evidence.kind = record.kind;
+        evidence.title = record.title;
+        evidence.subject = record.subject;
+        evidence.predicate = record.predicate;
+        evidence.scope = record.scope;
+        self.stand(&mut evidence, record.importance);
+        evidence
+    }
+
+    /// A provider's result: half by its place in the provider's own order, half by what of the prompt it holds.
+    pub fn of_provider(&self, mut evidence: Evidence, importance: Option<f32>, place: usize) -> Evidence {
+        let mut held = 0.0;
+        let terms = text::terms(&format!("{} {}", evidence.title, evidence.text));
+        for (term, statistics) in self.query.terms.iter().zip(&self.found.terms) {
+            if statistics.topical && terms.contains(&term.term) {
+                held += statistics.idf;
+            }
+        }
+        let coverage = if self.found.query_idf > 0.0 { f64::from(held / self.found.query_idf) } else { 0.0 };
+        let rank = 61.0 / (61.0 + place as f64);
+        evidence.components = vec![
+            Component { name: "providerRank".into(), value: place as f64 + 1.0, contribution: PROVIDER_PLACE * rank },
+            Component { name: "coverage".into(), value: coverage, contribution: (1.0 - PROVIDER_PLACE) * coverage },
+        ];
+        evidence.reasons = vec![format!("place {} of `{}`", place + 1, evidence.provider_id)];
+        let in_force = true;
+        evidence.freshness = self.config.rank.freshness(evidence.changed, self.view.now, in_force);
+        self.stand(&mut evidence, importance);
+        evidence
+    }
+
+    fn stand(&self, evidence: &mut Evidence, importance: Option<f32>) {
+        let claimed = evidence.topic.as_ref().is_some_and(|topic| self.plan.topics.contains(topic))
+            || self.plan.topics.contains(&evidence.title);
+        let standing = Standing {
+            specificity: self.request.scope.specificity(&evidence.scope),
+            importance,
+            freshness: evidence.freshness,
+            age_days: evidence.changed.zip(self.view.now).map(|(changed, now)| changed.days_until(now)),
+            unresolved: evidence.unresolved && self.looks_back,
+            plan: if claimed { self.plan.confidence } else { 0.0 },
+        };
+        evidence.components.extend(self.config.rank.components(&standing));
+        evidence.score = evidence.components.iter().map(|component| component.contribution).sum();
+    }
+
+    /// Orders, folds repeats, marks conflicts, keeps the best.
+    pub fn rank(&self, mut evidence: Vec<Evidence>) -> Vec<Evidence> {
+        evidence.sort_by(|a, b| {
+            b.score.total_cmp(&a.score).then_with(|| a.provider_id.cmp(&b.provider_id)).then_with(|| a.id.cmp(&b.id))
+        });
+        let mut kept = deduplicate(evidence);
+        kept.truncate(self.request.limit.unwrap_or(self.config.evidence_limit));
+        mark_conflicts(&mut kept);
+        kept
+    }
+}
