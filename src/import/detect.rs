@@ -16,11 +16,7 @@ pub enum Format {
 
 /// The format of a file, from its name and its first bytes (a few kilobytes are enough). `None` for anything that no reader is for.
 pub fn detect(name: &str, first: &[u8]) -> Option<Format> {
-    let name = name
-        .rsplit(['/', '\\'])
-        .next()
-        .unwrap_or_default()
-        .to_lowercase();
+    let name = name.rsplit(['/', '\\']).next().unwrap_or_default().to_lowercase();
     let extension = name.rsplit_once('.').map_or("", |(_, extension)| extension);
     match extension {
         "md" | "markdown" => Some(Format::Markdown),
@@ -34,23 +30,13 @@ fn json(name: &str, whole: bool, first: &[u8]) -> Option<Format> {
     let text = String::from_utf8_lossy(first);
     let text = text.trim_start();
     let speaks_of = |words: &[&str]| words.iter().any(|word| text.contains(word));
-    let chat = speaks_of(&[
-        "\"mapping\"",
-        "\"current_node\"",
-        "\"conversation_id\"",
-        "\"conversation_template_id\"",
-    ]);
+    let chat = speaks_of(&["\"mapping\"", "\"current_node\"", "\"conversation_id\"", "\"conversation_template_id\""]);
     if text.starts_with('[') || whole && text.starts_with('{') && chat {
-        let empty = text
-            .get(1..)
-            .is_some_and(|rest| rest.trim_start().starts_with(']'));
+        let empty = text.get(1..).is_some_and(|rest| rest.trim_start().starts_with(']'));
         let named = name.starts_with("conversations");
-        return (chat || named && (empty || speaks_of(&["\"title\"", "\"create_time\""])))
-            .then_some(Format::ChatGpt);
+        return (chat || named && (empty || speaks_of(&["\"title\"", "\"create_time\""]))).then_some(Format::ChatGpt);
     }
-    if text.starts_with('{')
-        && speaks_of(&["\"entityType\"", "\"relationType\"", "\"observations\""])
-    {
+    if text.starts_with('{') && speaks_of(&["\"entityType\"", "\"relationType\"", "\"observations\""]) {
         return Some(Format::McpGraph);
     }
     (!whole).then_some(Format::Records)
@@ -65,16 +51,8 @@ mod tests {
         let cases = [
             ("notes/a.md", "", Some(Format::Markdown)),
             ("A.MARKDOWN", "x", Some(Format::Markdown)),
-            (
-                "r.jsonl",
-                "{\"id\":\"a\",\"statement\":\"b\"}",
-                Some(Format::Records),
-            ),
-            (
-                "r.jsonl",
-                "{\"type\":\"entity\",\"name\":\"rhea\",\"aliases\":[]}",
-                Some(Format::Records),
-            ),
+            ("r.jsonl", "{\"id\":\"a\",\"statement\":\"b\"}", Some(Format::Records)),
+            ("r.jsonl", "{\"type\":\"entity\",\"name\":\"rhea\",\"aliases\":[]}", Some(Format::Records)),
             ("r.ndjson", "", Some(Format::Records)),
             ("r.jsonl", "broken", Some(Format::Records)),
             (
@@ -87,22 +65,10 @@ mod tests {
                 "\u{feff} {\"type\":\"relation\",\"from\":\"a\",\"to\":\"b\",\"relationType\":\"knows\"}",
                 Some(Format::McpGraph),
             ),
-            (
-                "conversations.json",
-                "[{\"title\":\"a\",\"create_time\":1.5",
-                Some(Format::ChatGpt),
-            ),
+            ("conversations.json", "[{\"title\":\"a\",\"create_time\":1.5", Some(Format::ChatGpt)),
             ("conversations.json", "[]", Some(Format::ChatGpt)),
-            (
-                "export.json",
-                "[{\"async_status\":null,\"conversation_id\":\"a\"",
-                Some(Format::ChatGpt),
-            ),
-            (
-                "one.json",
-                "{\"title\":\"a\",\"mapping\":{",
-                Some(Format::ChatGpt),
-            ),
+            ("export.json", "[{\"async_status\":null,\"conversation_id\":\"a\"", Some(Format::ChatGpt)),
+            ("one.json", "{\"title\":\"a\",\"mapping\":{", Some(Format::ChatGpt)),
             ("package.json", "{\"name\":\"a\"}", None),
             ("list.json", "[1, 2]", None),
             ("list.jsonl", "[1, 2]", None),

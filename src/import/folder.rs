@@ -29,11 +29,7 @@ pub fn read(path: &Path, progress: &mut dyn FnMut(Progress)) -> io::Result<Impor
 /// # Errors
 ///
 /// If `path` itself cannot be looked at.
-pub fn add(
-    importer: &mut Importer,
-    path: &Path,
-    progress: &mut dyn FnMut(Progress),
-) -> io::Result<()> {
+pub fn add(importer: &mut Importer, path: &Path, progress: &mut dyn FnMut(Progress)) -> io::Result<()> {
     let mut found = Vec::new();
     if fs::metadata(path)?.is_dir() {
         fs::read_dir(path)?;
@@ -42,15 +38,8 @@ pub fn add(
             importer.skipped(&path.display().to_string(), None, "holds no file to import");
         }
     } else {
-        let name = path
-            .file_name()
-            .map(|name| name.to_string_lossy().into_owned())
-            .unwrap_or_default();
-        found.push(Entry {
-            name,
-            path: path.to_path_buf(),
-            bytes: fs::metadata(path)?.len(),
-        });
+        let name = path.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
+        found.push(Entry { name, path: path.to_path_buf(), bytes: fs::metadata(path)?.len() });
     }
     found.sort_by(|one, other| one.name.cmp(&other.name));
     let total: u64 = found.iter().map(|entry| entry.bytes).sum();
@@ -67,11 +56,7 @@ pub fn add(
             importer.skipped(&entry.name, None, format!("cannot be read: {error}"));
         }
         before += entry.bytes;
-        progress(Progress {
-            bytes_done: before,
-            bytes_total: Some(total),
-            records: importer.records(),
-        });
+        progress(Progress { bytes_done: before, bytes_total: Some(total), records: importer.records() });
     }
     Ok(())
 }
@@ -83,18 +68,8 @@ struct Entry {
     bytes: u64,
 }
 
-fn walk(
-    importer: &mut Importer,
-    folder: &Path,
-    prefix: &str,
-    depth: usize,
-    found: &mut Vec<Entry>,
-) {
-    let here = if prefix.is_empty() {
-        "."
-    } else {
-        prefix.trim_end_matches('/')
-    };
+fn walk(importer: &mut Importer, folder: &Path, prefix: &str, depth: usize, found: &mut Vec<Entry>) {
+    let here = if prefix.is_empty() { "." } else { prefix.trim_end_matches('/') };
     if depth > MAX_DEPTH {
         return importer.skipped(here, None, format!("is more than {MAX_DEPTH} folders deep"));
     }
@@ -115,21 +90,11 @@ fn walk(
                 importer.skipped(&name, None, "is a symbolic link: not followed");
             }
             Ok(kind) if kind.is_dir() => {
-                walk(
-                    importer,
-                    &entry.path(),
-                    &format!("{name}/"),
-                    depth + 1,
-                    found,
-                );
+                walk(importer, &entry.path(), &format!("{name}/"), depth + 1, found);
             }
             Ok(kind) if kind.is_file() => {
                 let bytes = entry.metadata().map_or(0, |metadata| metadata.len());
-                found.push(Entry {
-                    name,
-                    path: entry.path(),
-                    bytes,
-                });
+                found.push(Entry { name, path: entry.path(), bytes });
             }
             Ok(_) => importer.skipped(&name, None, "is neither a file nor a folder"),
             Err(error) => importer.skipped(&name, None, format!("cannot be looked at: {error}")),
@@ -137,11 +102,7 @@ fn walk(
     }
 }
 
-fn file(
-    importer: &mut Importer,
-    entry: &Entry,
-    progress: &mut dyn FnMut(Progress),
-) -> io::Result<()> {
+fn file(importer: &mut Importer, entry: &Entry, progress: &mut dyn FnMut(Progress)) -> io::Result<()> {
     let mut reader = BufReader::with_capacity(64 * 1024, File::open(&entry.path)?);
     let format = detect(&entry.name, reader.fill_buf()?);
     let total = Some(entry.bytes);

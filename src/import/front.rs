@@ -40,10 +40,7 @@ pub(super) struct Fault {
 }
 
 fn fault<T>(line: usize, message: impl Into<String>) -> Result<T, Fault> {
-    Err(Fault {
-        line,
-        message: message.into(),
-    })
+    Err(Fault { line, message: message.into() })
 }
 
 /// Reads the lines between the two `---`; `first` is the number of the first of them. A line that cannot be read costs
@@ -70,11 +67,7 @@ pub(super) fn parse(lines: &[&str], first: usize) -> Front {
                         front.refuse(fault, line, block);
                         Value::Unreadable
                     });
-                    front.fields.push(Field {
-                        key,
-                        line: number,
-                        value,
-                    });
+                    front.fields.push(Field { key, line: number, value });
                     block.len()
                 }
             }
@@ -87,9 +80,7 @@ pub(super) fn parse(lines: &[&str], first: usize) -> Front {
 
 impl Front {
     fn refuse(&mut self, fault: Fault, line: &str, block: &[&str]) {
-        self.scope_unreadable |= std::iter::once(&line)
-            .chain(block)
-            .any(|line| line.to_lowercase().contains("scope"));
+        self.scope_unreadable |= std::iter::once(&line).chain(block).any(|line| line.to_lowercase().contains("scope"));
         self.faults.push(fault);
     }
 }
@@ -110,23 +101,14 @@ fn is_item(text: &str) -> bool {
 /// Splits `key: value`; the value is trimmed.
 fn key_of(line: &str, number: usize) -> Result<(String, &str), Fault> {
     if is_indented(line) {
-        return fault(
-            number,
-            "unexpected indentation: expected `key: value` at the start of the line",
-        );
+        return fault(number, "unexpected indentation: expected `key: value` at the start of the line");
     }
     if is_item(line) {
-        return fault(
-            number,
-            "a list item without a key: expected `key:` on a line before it",
-        );
+        return fault(number, "a list item without a key: expected `key:` on a line before it");
     }
     match split_pair(line.trim_end()) {
         Some((key, value)) => Ok((key, value)),
-        None => fault(
-            number,
-            format!("expected `key: value`, found `{}`", brief(line)),
-        ),
+        None => fault(number, format!("expected `key: value`, found `{}`", brief(line))),
     }
 }
 
@@ -142,10 +124,7 @@ fn split_pair(text: &str) -> Option<(String, &str)> {
     let at = colon(text)?;
     let key = text.get(..at)?.trim_end();
     let value = text.get(at + 1..)?.trim();
-    let plain = !key.is_empty()
-        && key
-            .chars()
-            .all(|next| next.is_alphanumeric() || " _-./".contains(next));
+    let plain = !key.is_empty() && key.chars().all(|next| next.is_alphanumeric() || " _-./".contains(next));
     plain.then(|| (key.to_string(), value))
 }
 
@@ -174,12 +153,7 @@ fn block_of<'a, 'b>(value: &str, after: &'a [&'b str]) -> &'a [&'b str] {
     after.get(..end).unwrap_or_default()
 }
 
-fn value_of(
-    value: &str,
-    block: &[&str],
-    line: usize,
-    notes: &mut Vec<Fault>,
-) -> Result<Value, Fault> {
+fn value_of(value: &str, block: &[&str], line: usize, notes: &mut Vec<Fault>) -> Result<Value, Fault> {
     let first = value.chars().next().unwrap_or('#');
     match first {
         '#' => nested(block, line),
@@ -221,23 +195,14 @@ fn scalar(text: &str) -> Value {
 
 /// A value without quotes, up to a comment.
 fn plain<'a>(text: &'a str, line: usize, notes: &mut Vec<Fault>) -> Result<&'a str, Fault> {
-    if text.starts_with([
-        '&', '*', '!', '%', '@', '`', '|', '>', '[', ']', '{', '}', ',',
-    ]) || is_item(text)
-    {
-        return fault(
-            line,
-            format!("`{}` cannot begin a value: put it in quotes", brief(text)),
-        );
+    if text.starts_with(['&', '*', '!', '%', '@', '`', '|', '>', '[', ']', '{', '}', ',']) || is_item(text) {
+        return fault(line, format!("`{}` cannot begin a value: put it in quotes", brief(text)));
     }
     let text = strip_comment(text);
     if colon(text).is_some() {
         notes.push(Fault {
             line,
-            message: format!(
-                "the value `{}` holds a colon: put it in quotes (read as text)",
-                brief(text)
-            ),
+            message: format!("the value `{}` holds a colon: put it in quotes (read as text)", brief(text)),
         });
     }
     Ok(text)
@@ -283,9 +248,7 @@ fn nested(block: &[&str], line: usize) -> Result<Value, Fault> {
         if indent(text) != depth || text.trim_start_matches(' ').starts_with('\t') {
             return fault(
                 *number,
-                format!(
-                    "uneven indentation: expected {depth} spaces, as on the first line of the block"
-                ),
+                format!("uneven indentation: expected {depth} spaces, as on the first line of the block"),
             );
         }
         let text = text.trim();
@@ -300,27 +263,16 @@ fn nested(block: &[&str], line: usize) -> Result<Value, Fault> {
             }
         } else {
             let Some((key, value)) = split_pair(text) else {
-                return fault(
-                    *number,
-                    format!("expected `key: value`, found `{}`", brief(text)),
-                );
+                return fault(*number, format!("expected `key: value`, found `{}`", brief(text)));
             };
-            let value = if value.is_empty() {
-                Value::Null
-            } else {
-                single(value, *number)?
-            };
+            let value = if value.is_empty() { Value::Null } else { single(value, *number)? };
             match value {
                 Value::Text(value) => map.push((key, Some(value))),
                 _ => map.push((key, None)),
             }
         }
     }
-    Ok(if is_list {
-        Value::List(list)
-    } else {
-        Value::Map(map)
-    })
+    Ok(if is_list { Value::List(list) } else { Value::Map(map) })
 }
 
 /// `|` keeps line ends, `>` folds them; the end is trimmed whatever the header says of it.
@@ -333,23 +285,13 @@ fn block_text(header: &str, block: &[&str], line: usize) -> Result<Value, Fault>
             '+' | '-' => {}
             '1'..='9' => explicit = mark.to_digit(10).map(|width| width as usize),
             _ => {
-                return fault(
-                    line,
-                    format!(
-                        "`{}`: expected the text on the lines below, indented",
-                        brief(header)
-                    ),
-                );
+                return fault(line, format!("`{}`: expected the text on the lines below, indented", brief(header)));
             }
         }
     }
     let indent = |text: &str| text.len() - text.trim_start_matches(' ').len();
-    let depth = explicit.unwrap_or_else(|| {
-        block
-            .iter()
-            .find(|text| !text.trim().is_empty())
-            .map_or(1, |text| indent(text))
-    });
+    let depth =
+        explicit.unwrap_or_else(|| block.iter().find(|text| !text.trim().is_empty()).map_or(1, |text| indent(text)));
     let mut text = String::new();
     let mut blank = 0;
     for (at, part) in block.iter().enumerate() {
@@ -358,10 +300,7 @@ fn block_text(header: &str, block: &[&str], line: usize) -> Result<Value, Fault>
             continue;
         }
         if indent(part) < depth || depth == 0 {
-            return fault(
-                line + 1 + at,
-                format!("expected at least {} spaces of indentation", depth.max(1)),
-            );
+            return fault(line + 1 + at, format!("expected at least {} spaces of indentation", depth.max(1)));
         }
         let part = part.get(depth..).unwrap_or_default().trim_end();
         if !text.is_empty() {
@@ -374,11 +313,7 @@ fn block_text(header: &str, block: &[&str], line: usize) -> Result<Value, Fault>
         blank = 0;
         text.push_str(part);
     }
-    Ok(if text.is_empty() {
-        Value::Null
-    } else {
-        Value::Text(text)
-    })
+    Ok(if text.is_empty() { Value::Null } else { Value::Text(text) })
 }
 
 /// Reads values that may run over several lines: quoted text, `[lists]`, `{maps}`.
@@ -406,10 +341,7 @@ impl<'a> Inline<'a> {
             None => Ok(value),
             Some(_) => fault(
                 self.line,
-                format!(
-                    "expected the end of the line after the value, found `{}`",
-                    brief(self.rest())
-                ),
+                format!("expected the end of the line after the value, found `{}`", brief(self.rest())),
             ),
         }
     }
@@ -461,10 +393,7 @@ impl<'a> Inline<'a> {
                     return Ok(Value::List(items));
                 }
                 Some('[' | '{') => {
-                    return fault(
-                        self.line,
-                        "expected a plain or quoted value in the list; put `[[links]]` in quotes",
-                    );
+                    return fault(self.line, "expected a plain or quoted value in the list; put `[[links]]` in quotes");
                 }
                 Some(',') => return fault(self.line, "expected a value before `,`"),
                 Some(_) => {
@@ -523,14 +452,8 @@ impl<'a> Inline<'a> {
                 Ok(())
             }
             Some(next) if next == close => Ok(()),
-            None => fault(
-                opened,
-                format!("expected `{close}` to close what opens here"),
-            ),
-            Some(_) => fault(
-                self.line,
-                format!("expected `,` or `{close}`, found `{}`", brief(self.rest())),
-            ),
+            None => fault(opened, format!("expected `{close}` to close what opens here")),
+            Some(_) => fault(self.line, format!("expected `,` or `{close}`, found `{}`", brief(self.rest()))),
         }
     }
 
@@ -542,27 +465,18 @@ impl<'a> Inline<'a> {
             _ => {}
         }
         let rest = self.rest();
-        let end = rest
-            .find(|next| next == '\n' || ends.contains(&next))
-            .unwrap_or(rest.len());
+        let end = rest.find(|next| next == '\n' || ends.contains(&next)).unwrap_or(rest.len());
         let raw = rest.get(..end).unwrap_or_default();
         let text = strip_comment(raw);
         let line = self.line;
-        self.at += if text.len() < raw.trim_end().len() {
-            text.len()
-        } else {
-            end
-        };
+        self.at += if text.len() < raw.trim_end().len() { text.len() } else { end };
         if text.is_empty() {
             return fault(line, format!("expected a value, found `{}`", brief(rest)));
         }
         let mut notes = Vec::new();
         let text = plain(text, line, &mut notes)?;
         match notes.pop() {
-            Some(note) => Err(Fault {
-                line,
-                message: note.message.replace(" (read as text)", ""),
-            }),
+            Some(note) => Err(Fault { line, message: note.message.replace(" (read as text)", "") }),
             None => Ok(scalar(text.trim())),
         }
     }
@@ -610,10 +524,7 @@ impl<'a> Inline<'a> {
                     Some('u') => text.push(self.code(4)?),
                     Some('U') => text.push(self.code(8)?),
                     Some(other) => {
-                        return fault(
-                            self.line,
-                            format!("`\\{other}` is no escape: write `\\\\` for a backslash"),
-                        );
+                        return fault(self.line, format!("`\\{other}` is no escape: write `\\\\` for a backslash"));
                     }
                     None => break,
                 },
@@ -630,11 +541,7 @@ impl<'a> Inline<'a> {
             self.bump();
             self.bump();
             let low = self.hex(4)?;
-            if (0xDC00..0xE000).contains(&low) {
-                0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00)
-            } else {
-                high
-            }
+            if (0xDC00..0xE000).contains(&low) { 0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00) } else { high }
         } else {
             high
         };
@@ -699,12 +606,7 @@ mod tests {
     }
 
     fn map(pairs: &[(&str, &str)]) -> Value {
-        Value::Map(
-            pairs
-                .iter()
-                .map(|(key, value)| (key.to_string(), Some(value.to_string())))
-                .collect(),
-        )
+        Value::Map(pairs.iter().map(|(key, value)| (key.to_string(), Some(value.to_string()))).collect())
     }
 
     #[test]
@@ -717,35 +619,17 @@ mod tests {
             ("k: ~", Value::Null),
             ("k: # nothing", Value::Null),
             ("k: 'it''s # here'", text("it's # here")),
-            (
-                r#"k: "a \"b\" \u00e9 \x41 \ud83d\ude00\n""#,
-                text("a \"b\" é A 😀\n"),
-            ),
+            (r#"k: "a \"b\" \u00e9 \x41 \ud83d\ude00\n""#, text("a \"b\" é A 😀\n")),
             ("k: \"over\n  two lines\"", text("over two lines")),
             ("k: over\n  two lines", text("over two lines")),
             ("k: []", list(&[])),
-            (
-                "k: [a, 'b, c', \"d]\", e f,]",
-                list(&["a", "b, c", "d]", "e f"]),
-            ),
+            ("k: [a, 'b, c', \"d]\", e f,]", list(&["a", "b, c", "d]", "e f"])),
             ("k: [a, # first\n  b\n]", list(&["a", "b"])),
-            (
-                "k:\n  - a\n  - 'b: c'\n\n  # comment\n  - d # e",
-                list(&["a", "b: c", "d"]),
-            ),
+            ("k:\n  - a\n  - 'b: c'\n\n  # comment\n  - d # e", list(&["a", "b: c", "d"])),
             ("k:\n- a\n- b", list(&["a", "b"])),
-            (
-                "k: {tenant: acme, user: 'ana'}",
-                map(&[("tenant", "acme"), ("user", "ana")]),
-            ),
-            (
-                "k:\n  tenant: acme\n  \"user\": ana",
-                map(&[("tenant", "acme"), ("user", "ana")]),
-            ),
-            (
-                "k: |\n  one\n    two\n\n  three\n",
-                text("one\n  two\n\nthree"),
-            ),
+            ("k: {tenant: acme, user: 'ana'}", map(&[("tenant", "acme"), ("user", "ana")])),
+            ("k:\n  tenant: acme\n  \"user\": ana", map(&[("tenant", "acme"), ("user", "ana")])),
+            ("k: |\n  one\n    two\n\n  three\n", text("one\n  two\n\nthree")),
             ("k: >-\n  one\n  two\n\n  three", text("one two\nthree")),
             ("k: |2\n    one", text("  one")),
         ];
@@ -789,17 +673,9 @@ mod tests {
             let front = parse(&lines, 2);
             assert_eq!(front.faults.len(), 1, "{source}: {:?}", front.faults);
             assert_eq!(front.faults[0].line, line, "{source}: {:?}", front.faults);
-            assert!(
-                front.faults[0].message.contains(message),
-                "{source}: {:?}",
-                front.faults
-            );
+            assert!(front.faults[0].message.contains(message), "{source}: {:?}", front.faults);
             let last = front.fields.last().expect("the last key is read");
-            assert_eq!(
-                (last.key.as_str(), &last.value),
-                ("last", &text("read")),
-                "{source}"
-            );
+            assert_eq!((last.key.as_str(), &last.value), ("last", &text("read")), "{source}");
             assert!(!front.scope_unreadable, "{source}");
         }
     }

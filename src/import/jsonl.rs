@@ -51,17 +51,7 @@ const RECORD_KEYS: [&str; 33] = [
     "expires_at",
 ];
 const MORE_RECORD_KEYS: [&str; 3] = ["expiresAt", "scope", "source"];
-const TOPIC_KEYS: [&str; 9] = [
-    "type",
-    "id",
-    "title",
-    "aliases",
-    "tags",
-    "summary",
-    "unresolved",
-    "scope",
-    "providers",
-];
+const TOPIC_KEYS: [&str; 9] = ["type", "id", "title", "aliases", "tags", "summary", "unresolved", "scope", "providers"];
 const ENTITY_KEYS: [&str; 4] = ["type", "name", "aliases", "scope"];
 
 impl Importer {
@@ -84,8 +74,7 @@ impl Importer {
                 Ok(keys) => {
                     for key in keys {
                         if unknown.len() < 100 && unknown.insert(key.clone(), number).is_none() {
-                            let message =
-                                format!("unknown key `{}` is ignored, here and below", brief(&key));
+                            let message = format!("unknown key `{}` is ignored, here and below", brief(&key));
                             self.warning(name, Some(number), message);
                         }
                     }
@@ -99,16 +88,12 @@ impl Importer {
     fn jsonl_line(&mut self, name: &str, number: usize, line: &str) -> Result<Vec<String>, String> {
         let keys: BTreeMap<String, IgnoredAny> = read(line)?;
         // A misspelt scope would make a memory visible to everyone.
-        if let Some(key) = keys.keys().find(|key| {
-            *key != "scope" && matches!(key.to_lowercase().as_str(), "scope" | "scopes")
-        }) {
+        if let Some(key) =
+            keys.keys().find(|key| *key != "scope" && matches!(key.to_lowercase().as_str(), "scope" | "scopes"))
+        {
             return Err(format!("unknown key `{key}`: expected `scope`"));
         }
-        let kind = if keys.contains_key("type") {
-            read::<Type>(line)?.kind
-        } else {
-            None
-        };
+        let kind = if keys.contains_key("type") { read::<Type>(line)?.kind } else { None };
         let known: &[&[&str]] = match kind.as_deref() {
             None | Some("record") => {
                 self.record(read(line)?, name, Some(number));
@@ -126,17 +111,16 @@ impl Importer {
                     return Err("the topic has neither `id` nor `title`".into());
                 }
                 if !self.topic_ids.insert(topic.id.clone()) {
-                    return Err(format!(
-                        "the topic id `{}` is taken: the first is kept",
-                        topic.id
-                    ));
+                    return Err(format!("the topic id `{}` is taken: the first is kept", topic.id));
                 }
                 self.import.topics.push(topic);
                 &[&TOPIC_KEYS]
             }
             Some("entity") => {
                 if keys.contains_key("observations") || keys.contains_key("entityType") {
-                    return Err("this is a line of an MCP memory graph among records: import it as a file of its own".into());
+                    return Err(
+                        "this is a line of an MCP memory graph among records: import it as a file of its own".into()
+                    );
                 }
                 let entity: KnownEntity = read(line)?;
                 if entity.name.is_empty() {
@@ -146,16 +130,10 @@ impl Importer {
                 &[&ENTITY_KEYS]
             }
             Some(other) => {
-                return Err(format!(
-                    "unknown type `{}`: expected record, topic or entity",
-                    brief(other)
-                ));
+                return Err(format!("unknown type `{}`: expected record, topic or entity", brief(other)));
             }
         };
-        Ok(keys
-            .into_keys()
-            .filter(|key| !known.iter().any(|known| known.contains(&key.as_str())))
-            .collect())
+        Ok(keys.into_keys().filter(|key| !known.iter().any(|known| known.contains(&key.as_str()))).collect())
     }
 }
 
@@ -189,15 +167,7 @@ pub(super) struct Lines<'a> {
 
 impl<'a> Lines<'a> {
     pub fn new(name: &'a str, bytes_total: Option<u64>) -> Self {
-        Lines {
-            name,
-            number: 0,
-            buffer: Vec::new(),
-            done: 0,
-            told: 0,
-            bytes_total,
-            any: false,
-        }
+        Lines { name, number: 0, buffer: Vec::new(), done: 0, told: 0, bytes_total, any: false }
     }
 
     /// The next line that holds something, trimmed, with its number.
@@ -221,11 +191,7 @@ impl<'a> Lines<'a> {
             let number = Some(self.number);
             match found {
                 Err(error) => {
-                    importer.skipped(
-                        self.name,
-                        number,
-                        format!("cannot be read any further: {error}"),
-                    );
+                    importer.skipped(self.name, number, format!("cannot be read any further: {error}"));
                     return None;
                 }
                 Ok(Line::End) => {
@@ -248,8 +214,7 @@ impl<'a> Lines<'a> {
                     }
                     self.any = true;
                     if let Err(error) = std::str::from_utf8(&self.buffer) {
-                        let message =
-                            format!("the line is not UTF-8 (byte {})", error.valid_up_to() + 1);
+                        let message = format!("the line is not UTF-8 (byte {})", error.valid_up_to() + 1);
                         importer.skipped(self.name, number, message);
                         continue;
                     }

@@ -40,9 +40,7 @@ pub(super) fn next_line(
         }
         any = true;
         let end = available.iter().position(|byte| *byte == b'\n');
-        let part = available
-            .get(..end.unwrap_or(available.len()))
-            .unwrap_or_default();
+        let part = available.get(..end.unwrap_or(available.len())).unwrap_or_default();
         too_long |= buffer.len() + part.len() > most;
         if !too_long {
             buffer.extend_from_slice(part);
@@ -77,12 +75,7 @@ mod tests {
             }
             found.push((line, String::from_utf8_lossy(&buffer).into_owned()));
         }
-        let expected = [
-            (Line::Read, "abc"),
-            (Line::Read, ""),
-            (Line::TooLong, ""),
-            (Line::Read, "xy"),
-        ];
+        let expected = [(Line::Read, "abc"), (Line::Read, ""), (Line::TooLong, ""), (Line::Read, "xy")];
         assert_eq!(found, expected.map(|(line, text)| (line, text.to_string())));
         assert_eq!(done, 16);
     }

@@ -78,19 +78,11 @@ struct Section {
 /// Reads a note. `None` if there is nothing to import; why is in the reports.
 pub(super) fn read(name: &str, text: &str, reports: &mut Vec<Report>) -> Option<Draft> {
     let mut report = |line: Option<usize>, severity, message: String| {
-        reports.push(Report {
-            file: name.to_string(),
-            line,
-            severity,
-            message,
-        });
+        reports.push(Report { file: name.to_string(), line, severity, message });
     };
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    let text: Cow<'_, str> = if text.contains('\r') {
-        text.replace("\r\n", "\n").replace('\r', "\n").into()
-    } else {
-        text.into()
-    };
+    let text: Cow<'_, str> =
+        if text.contains('\r') { text.replace("\r\n", "\n").replace('\r', "\n").into() } else { text.into() };
     if text.trim().is_empty() {
         report(None, Severity::Skipped, "is empty".into());
         return None;
@@ -99,41 +91,24 @@ pub(super) fn read(name: &str, text: &str, reports: &mut Vec<Report>) -> Option<
     let mut warn = |line: usize, message: String| report(Some(line), Severity::Warning, message);
     let (front, body_at) = front_matter(&lines, &mut warn);
     let has_front = front.is_some();
-    let meta = front
-        .map(|front| meta(front, &mut warn))
-        .unwrap_or_default();
+    let meta = front.map(|front| meta(front, &mut warn)).unwrap_or_default();
     if meta.scope_unreadable {
         let message = "who may see this note cannot be read from its front matter, so it is left out: expected `scope: {name: value}`, or no `scope` for everyone";
         report(Some(1), Severity::Skipped, message.into());
         return None;
     }
-    let body = body(
-        lines.get(body_at..).unwrap_or_default(),
-        body_at + 1,
-        meta.title.as_deref(),
-        &mut warn,
-    );
+    let body = body(lines.get(body_at..).unwrap_or_default(), body_at + 1, meta.title.as_deref(), &mut warn);
     let path = name.rsplit_once('.').map_or(name, |(stem, _)| stem);
     let stem = path.rsplit('/').next().unwrap_or(path);
     let path_id = fit_id(if path.is_empty() { "note" } else { path }, NOTE_ID_BYTES);
     let named = meta.title.is_some() || body.title.is_some() || meta.entity.is_some();
-    let title = meta
-        .title
-        .clone()
-        .or(body.title)
-        .or_else(|| meta.entity.clone())
-        .unwrap_or_else(|| title_of(stem));
+    let title = meta.title.clone().or(body.title).or_else(|| meta.entity.clone()).unwrap_or_else(|| title_of(stem));
     let mut sections = body.sections;
-    let headings: Vec<String> = sections
-        .iter()
-        .filter(|section| !section.heading.is_empty())
-        .map(|section| section.heading.clone())
-        .collect();
+    let headings: Vec<String> =
+        sections.iter().filter(|section| !section.heading.is_empty()).map(|section| section.heading.clone()).collect();
     sections.retain(|section| !section.text.trim().is_empty());
     // Without an introduction the summary stands in for it; a note of headings only keeps them as text.
-    let has_intro = sections
-        .first()
-        .is_some_and(|section| section.heading.is_empty());
+    let has_intro = sections.first().is_some_and(|section| section.heading.is_empty());
     if !has_intro {
         let text = if !meta.summary.is_empty() {
             meta.summary.clone()
@@ -143,13 +118,7 @@ pub(super) fn read(name: &str, text: &str, reports: &mut Vec<Report>) -> Option<
             String::new()
         };
         if !text.is_empty() || sections.is_empty() && named {
-            sections.insert(
-                0,
-                Section {
-                    text,
-                    ..Section::default()
-                },
-            );
+            sections.insert(0, Section { text, ..Section::default() });
         }
     }
     if sections.is_empty() && !(has_front && meta.entity.is_some()) {
@@ -158,10 +127,7 @@ pub(super) fn read(name: &str, text: &str, reports: &mut Vec<Report>) -> Option<
     }
     let mut meta = meta;
     if meta.record.created.is_none() {
-        meta.record.created = stem
-            .get(..10)
-            .filter(|date| date.matches('-').count() == 2)
-            .and_then(Timestamp::parse);
+        meta.record.created = stem.get(..10).filter(|date| date.matches('-').count() == 2).and_then(Timestamp::parse);
     }
     let id = match &meta.id {
         Some((id, line)) => {
@@ -191,37 +157,19 @@ fn title_of(stem: &str) -> String {
         return stem.to_string();
     }
     let (date, rest) = match stem.get(..10).and_then(Timestamp::parse) {
-        Some(_)
-            if stem
-                .get(..10)
-                .is_some_and(|date| date.matches('-').count() == 2) =>
-        {
-            stem.split_at(10)
-        }
+        Some(_) if stem.get(..10).is_some_and(|date| date.matches('-').count() == 2) => stem.split_at(10),
         _ => ("", stem),
     };
     let words = rest.replace(['-', '_'], " ");
     let title = format!("{date} {}", words.trim());
     let title = title.trim();
-    if title.is_empty() {
-        stem.to_string()
-    } else {
-        title.to_string()
-    }
+    if title.is_empty() { stem.to_string() } else { title.to_string() }
 }
 
 impl Draft {
     /// Makes the note and its records under the settled id; `taken` tells which record ids are in use already.
     pub fn finish(self, taken: impl Fn(&str) -> bool) -> (Note, Vec<Record>) {
-        let Draft {
-            id,
-            path_id,
-            file,
-            meta,
-            title,
-            sections,
-            ..
-        } = self;
+        let Draft { id, path_id, file, meta, title, sections, .. } = self;
         let mut base = meta.record;
         if base.kind.is_empty() {
             base.kind = "note".into();
@@ -231,11 +179,7 @@ impl Draft {
             add_new(&mut aliases, meta.aliases.iter().cloned());
             add_new(&mut aliases, [title.clone()]);
             aliases.retain(|alias| !alias.eq_ignore_ascii_case(&name));
-            KnownEntity {
-                name,
-                aliases,
-                scope: base.scope.clone(),
-            }
+            KnownEntity { name, aliases, scope: base.scope.clone() }
         });
         if let Some(entity) = &entity {
             if base.subject.is_empty() {
@@ -254,14 +198,7 @@ impl Draft {
             .into_iter()
             .map(|section| {
                 let pieces = passages(&section.text);
-                (
-                    section,
-                    if pieces.is_empty() {
-                        vec![String::new()]
-                    } else {
-                        pieces
-                    },
-                )
+                (section, if pieces.is_empty() { vec![String::new()] } else { pieces })
             })
             .collect();
         let alone = pieces.len() == 1;
@@ -278,18 +215,14 @@ impl Draft {
                 record.id = free_id(&stem, number, |id| used.contains(id) || taken(id));
                 used.insert(record.id.clone());
                 record.statement = statement;
-                record.title = if section.heading.is_empty() {
-                    title.clone()
-                } else {
-                    format!("{title}: {}", section.heading)
-                };
+                record.title =
+                    if section.heading.is_empty() { title.clone() } else { format!("{title}: {}", section.heading) };
                 add_new(&mut record.entities, section.links.iter().cloned());
                 if records.is_empty() {
                     add_new(&mut record.cues, meta.aliases.iter().cloned());
                 }
-                record.source.position = u32::try_from(records.len())
-                    .ok()
-                    .and_then(|position| first_position.checked_add(position));
+                record.source.position =
+                    u32::try_from(records.len()).ok().and_then(|position| first_position.checked_add(position));
                 records.push(record);
             }
         }
@@ -326,11 +259,7 @@ fn free_id(stem: &str, number: usize, taken: impl Fn(&str) -> bool) -> String {
     let mark = if stem.contains('#') { '-' } else { '#' };
     let mut number = number + 1;
     loop {
-        let id = if number == 1 {
-            stem.to_string()
-        } else {
-            format!("{stem}{mark}{number}")
-        };
+        let id = if number == 1 { stem.to_string() } else { format!("{stem}{mark}{number}") };
         if !taken(&id) {
             return id;
         }
@@ -352,11 +281,7 @@ fn slug(heading: &str) -> String {
         }
     }
     slug.truncate(slug.trim_end_matches('-').len());
-    if slug.is_empty() {
-        "section".into()
-    } else {
-        slug
-    }
+    if slug.is_empty() { "section".into() } else { slug }
 }
 
 /// Front matter, if the note begins with it, and the number of lines that it takes.
@@ -369,27 +294,19 @@ fn front_matter(lines: &[&str], warn: &mut impl FnMut(usize, String)) -> (Option
     if let Some(end) = rest.iter().position(closes) {
         let block = rest.get(..end).unwrap_or_default();
         // A rule, text, and another rule are no front matter.
-        let looks = |line: &&str| {
-            line.contains(':') || line.trim_start().starts_with('#') || line.trim().is_empty()
-        };
+        let looks = |line: &&str| line.contains(':') || line.trim_start().starts_with('#') || line.trim().is_empty();
         if block.is_empty() || block.iter().any(looks) {
             return (Some(front::parse(block, 2)), end + 2);
         }
         return (None, 0);
     }
     // Never closed: what stands before the first blank line or heading is taken for it, if it looks like keys.
-    let end = rest
-        .iter()
-        .position(|line| line.trim().is_empty() || line.starts_with('#'))
-        .unwrap_or(rest.len());
+    let end = rest.iter().position(|line| line.trim().is_empty() || line.starts_with('#')).unwrap_or(rest.len());
     let block = rest.get(..end).unwrap_or_default();
     if !block.first().is_some_and(|line| line.contains(':')) {
         return (None, 0);
     }
-    warn(
-        1,
-        "front matter opens here and never closes: expected `---` on a line of its own".into(),
-    );
+    warn(1, "front matter opens here and never closes: expected `---` on a line of its own".into());
     let front = front::parse(block, 2);
     (Some(front), end + 1)
 }
@@ -398,24 +315,14 @@ fn meta(front: Front, warn: &mut impl FnMut(usize, String)) -> Meta {
     for fault in front.faults {
         warn(fault.line, fault.message);
     }
-    let mut meta = Meta {
-        scope_unreadable: front.scope_unreadable,
-        ..Meta::default()
-    };
+    let mut meta = Meta { scope_unreadable: front.scope_unreadable, ..Meta::default() };
     let mut seen: HashSet<String> = HashSet::new();
     for field in front.fields {
         // `valid_from`, `validFrom` and `Valid-From` are one key.
-        let key: String = field
-            .key
-            .chars()
-            .filter(|next| !matches!(next, '_' | '-'))
-            .flat_map(char::to_lowercase)
-            .collect();
+        let key: String =
+            field.key.chars().filter(|next| !matches!(next, '_' | '-')).flat_map(char::to_lowercase).collect();
         if !seen.insert(key.clone()) {
-            warn(
-                field.line,
-                format!("`{}` is given twice: the first is kept", field.key),
-            );
+            warn(field.line, format!("`{}` is given twice: the first is kept", field.key));
             meta.scope_unreadable |= key == "scope";
             continue;
         }
@@ -426,14 +333,9 @@ fn meta(front: Front, warn: &mut impl FnMut(usize, String)) -> Meta {
     // `kind: entity` names its entity by the subject or the title.
     if meta.record.kind == "entity" && meta.entity.is_none() {
         let name = Some(meta.record.subject.clone()).filter(|subject| !subject.is_empty());
-        meta.entity = name
-            .or_else(|| meta.title.clone())
-            .or_else(|| meta.id.as_ref().map(|(id, _)| id.clone()));
+        meta.entity = name.or_else(|| meta.title.clone()).or_else(|| meta.id.as_ref().map(|(id, _)| id.clone()));
         if meta.entity.is_none() {
-            warn(
-                1,
-                "`kind: entity` names nobody: expected `entity: name`, `subject` or `title`".into(),
-            );
+            warn(1, "`kind: entity` names nobody: expected `entity: name`, `subject` or `title`".into());
         }
     }
     meta
@@ -442,11 +344,7 @@ fn meta(front: Front, warn: &mut impl FnMut(usize, String)) -> Meta {
 impl Meta {
     /// Takes one key; the error says what is expected.
     fn set(&mut self, key: &str, field: &Field) -> Result<(), String> {
-        let Field {
-            key: name,
-            line,
-            value,
-        } = field;
+        let Field { key: name, line, value } = field;
         if key == "scope" {
             return self.set_scope(value);
         }
@@ -461,21 +359,14 @@ impl Meta {
             "aliases" | "alias" => add_new(&mut self.aliases, list(name, value, false)?),
             "tags" | "tag" => {
                 let tags = list(name, value, true)?;
-                add_new(
-                    &mut record.tags,
-                    tags.iter()
-                        .map(|tag| tag.trim_start_matches('#').to_string()),
-                );
+                add_new(&mut record.tags, tags.iter().map(|tag| tag.trim_start_matches('#').to_string()));
             }
             "summary" | "description" => self.summary = text(name, value)?,
             "subject" => record.subject = unlink(&text(name, value)?),
             "predicate" => record.predicate = text(name, value)?,
             "entities" => {
                 let entities = list(name, value, false)?;
-                add_new(
-                    &mut record.entities,
-                    entities.iter().map(|entity| unlink(entity)),
-                );
+                add_new(&mut record.entities, entities.iter().map(|entity| unlink(entity)));
             }
             "entity" => self.entity = Some(unlink(&text(name, value)?)),
             "cues" => add_new(&mut record.cues, list(name, value, false)?),
@@ -504,9 +395,7 @@ impl Meta {
             }
             "confidence" => record.confidence = Some(share(name, value)?),
             "importance" => record.importance = Some(share(name, value)?),
-            "created" | "createdat" | "date" | "timestamp" => {
-                record.created = Some(time(name, value)?)
-            }
+            "created" | "createdat" | "date" | "timestamp" => record.created = Some(time(name, value)?),
             "updated" | "updatedat" => record.updated = Some(time(name, value)?),
             "validfrom" => record.valid_from = Some(time(name, value)?),
             "validuntil" => record.valid_until = Some(time(name, value)?),
@@ -526,9 +415,7 @@ impl Meta {
                             "position" => match value.parse() {
                                 Ok(position) => source.position = Some(position),
                                 Err(_) => {
-                                    return Err(
-                                        "`source.position`: expected a whole number from 0".into(),
-                                    );
+                                    return Err("`source.position`: expected a whole number from 0".into());
                                 }
                             },
                             _ => {
@@ -568,10 +455,8 @@ impl Meta {
                 return Err(format!("`scope.{}` is given twice", brief(name)));
             }
         }
-        self.record.scope = pairs
-            .iter()
-            .map(|(name, value)| (name.clone(), value.clone().unwrap_or_default()))
-            .collect::<Scope>();
+        self.record.scope =
+            pairs.iter().map(|(name, value)| (name.clone(), value.clone().unwrap_or_default())).collect::<Scope>();
         self.scope_unreadable = false;
         Ok(())
     }
@@ -604,10 +489,7 @@ fn truth(name: &str, value: &Value) -> Result<bool, String> {
 
 fn share(name: &str, value: &Value) -> Result<f32, String> {
     match value {
-        Value::Text(text) => text
-            .parse()
-            .ok()
-            .filter(|share| (0.0..=1.0).contains(share)),
+        Value::Text(text) => text.parse().ok().filter(|share| (0.0..=1.0).contains(share)),
         _ => None,
     }
     .ok_or_else(|| format!("`{name}`: expected a number from 0 to 1"))
@@ -623,14 +505,8 @@ fn time(name: &str, value: &Value) -> Result<Timestamp, String> {
 
 /// What `[[target|label]]` points to, without folders and headings; other text as it is.
 pub(super) fn unlink(text: &str) -> String {
-    let inner = text
-        .trim()
-        .strip_prefix("[[")
-        .and_then(|text| text.strip_suffix("]]"));
-    inner.map_or_else(
-        || text.trim().to_string(),
-        |inner| link_target(inner).to_string(),
-    )
+    let inner = text.trim().strip_prefix("[[").and_then(|text| text.strip_suffix("]]"));
+    inner.map_or_else(|| text.trim().to_string(), |inner| link_target(inner).to_string())
 }
 
 fn link_target(inner: &str) -> &str {
@@ -646,12 +522,7 @@ struct Body {
 }
 
 /// Cuts the text below front matter into sections; the first has no heading.
-fn body(
-    lines: &[&str],
-    first: usize,
-    title: Option<&str>,
-    warn: &mut impl FnMut(usize, String),
-) -> Body {
+fn body(lines: &[&str], first: usize, title: Option<&str>, warn: &mut impl FnMut(usize, String)) -> Body {
     let last_close = lines.iter().rposition(|line| line.contains("-->"));
     let mut body = Body::default();
     let mut section = Section::default();
@@ -670,18 +541,10 @@ fn body(
             continue;
         }
         let was_blank = line.trim().is_empty();
-        let cleaned = clean(
-            line,
-            &mut in_comment,
-            last_close.is_some_and(|close| close > at),
-            &mut section.links,
-        );
+        let cleaned = clean(line, &mut in_comment, last_close.is_some_and(|close| close > at), &mut section.links);
         if cleaned.unclosed && !warned {
             warned = true;
-            warn(
-                first + at,
-                "a comment opens here and never closes: kept as text".into(),
-            );
+            warn(first + at, "a comment opens here and never closes: kept as text".into());
         }
         let line = cleaned.text.trim_end();
         if line.trim().is_empty() {
@@ -693,12 +556,7 @@ fn body(
         }
         let underlined = match (candidate, underline(line)) {
             (Some(start), Some(level)) => {
-                let heading = section
-                    .text
-                    .get(start..)
-                    .unwrap_or_default()
-                    .trim()
-                    .to_string();
+                let heading = section.text.get(start..).unwrap_or_default().trim().to_string();
                 section.text.truncate(start);
                 Some((level, heading))
             }
@@ -706,11 +564,7 @@ fn body(
         };
         let heading = underlined.or_else(|| heading(line));
         match heading {
-            Some((1, heading))
-                if body.title.is_none()
-                    && body.sections.is_empty()
-                    && section.heading.is_empty() =>
-            {
+            Some((1, heading)) if body.title.is_none() && body.sections.is_empty() && section.heading.is_empty() => {
                 if title.is_some_and(|title| !title.eq_ignore_ascii_case(&heading)) {
                     push_line(&mut section.text, &heading);
                     push_line(&mut section.text, "");
@@ -758,27 +612,19 @@ fn heading(line: &str) -> Option<(usize, String)> {
     let text = line.trim_start_matches(' ');
     let level = text.bytes().take_while(|byte| *byte == b'#').count();
     let rest = text.get(level..)?;
-    if line.len() - text.len() > 3
-        || !(1..=6).contains(&level)
-        || !(rest.is_empty() || rest.starts_with([' ', '\t']))
-    {
+    if line.len() - text.len() > 3 || !(1..=6).contains(&level) || !(rest.is_empty() || rest.starts_with([' ', '\t'])) {
         return None;
     }
     let rest = rest.trim();
     let bare = rest.trim_end_matches('#');
-    let text = if bare.is_empty() || bare.ends_with([' ', '\t']) {
-        bare.trim()
-    } else {
-        rest
-    };
+    let text = if bare.is_empty() || bare.ends_with([' ', '\t']) { bare.trim() } else { rest };
     Some((level, text.to_string()))
 }
 
 /// The level of the heading that this line underlines: `===` 1, `---` 2.
 fn underline(line: &str) -> Option<usize> {
     let text = line.trim();
-    let all =
-        |mark: char, least: usize| text.len() >= least && text.chars().all(|next| next == mark);
+    let all = |mark: char, least: usize| text.len() >= least && text.chars().all(|next| next == mark);
     if line.starts_with("    ") {
         None
     } else if all('=', 2) {
@@ -795,15 +641,8 @@ fn is_paragraph(line: &str) -> bool {
     let text = line.trim_start();
     let digits = text.trim_start_matches(|next: char| next.is_ascii_digit());
     let numbered = digits.len() < text.len() && digits.starts_with(['.', ')']);
-    let starred = text.starts_with(['-', '*', '+'])
-        && text
-            .get(1..)
-            .is_some_and(|rest| rest.starts_with([' ', '\t']));
-    !(line.starts_with("    ")
-        || text.starts_with(['>', '|', '<'])
-        || numbered
-        || starred
-        || underline(line).is_some())
+    let starred = text.starts_with(['-', '*', '+']) && text.get(1..).is_some_and(|rest| rest.starts_with([' ', '\t']));
+    !(line.starts_with("    ") || text.starts_with(['>', '|', '<']) || numbered || starred || underline(line).is_some())
 }
 
 struct Cleaned<'a> {
@@ -814,17 +653,9 @@ struct Cleaned<'a> {
 
 /// A line without comments and with links as their labels; code spans stay as they are. `closes_later` tells whether any
 /// line below holds a `-->`.
-fn clean<'a>(
-    line: &'a str,
-    in_comment: &mut bool,
-    closes_later: bool,
-    links: &mut Vec<String>,
-) -> Cleaned<'a> {
+fn clean<'a>(line: &'a str, in_comment: &mut bool, closes_later: bool, links: &mut Vec<String>) -> Cleaned<'a> {
     if !*in_comment && !["`", "<!--", "[["].iter().any(|mark| line.contains(mark)) {
-        return Cleaned {
-            text: line.into(),
-            unclosed: false,
-        };
+        return Cleaned { text: line.into(), unclosed: false };
     }
     let mut text = String::with_capacity(line.len());
     let mut rest = line;
@@ -869,10 +700,7 @@ fn clean<'a>(
                 Some(end) => {
                     let (inner, after) = inside.split_at(end);
                     let target = link_target(inner);
-                    let label = inner
-                        .rsplit_once('|')
-                        .map_or(inner, |(_, label)| label)
-                        .trim();
+                    let label = inner.rsplit_once('|').map_or(inner, |(_, label)| label).trim();
                     text.push_str(label);
                     if !target.is_empty() {
                         links.push(target.to_string());
@@ -886,10 +714,7 @@ fn clean<'a>(
             }
         }
     }
-    Cleaned {
-        text: text.into(),
-        unclosed,
-    }
+    Cleaned { text: text.into(), unclosed }
 }
 
 /// Length of the code span at the start of a text, or of its backticks if none closes.
@@ -906,19 +731,12 @@ fn code_span(text: &str) -> usize {
             run = 0;
         }
     }
-    if run == ticks && text.len() <= ticks + SPAN_BYTES {
-        text.len()
-    } else {
-        ticks
-    }
+    if run == ticks && text.len() <= ticks + SPAN_BYTES { text.len() } else { ticks }
 }
 
 /// Where `]]` closes a link, if it does so soon and nothing opens in between.
 fn link_end(inside: &str) -> Option<usize> {
     let bytes = inside.as_bytes();
-    let end = bytes
-        .iter()
-        .take(SPAN_BYTES)
-        .position(|byte| matches!(byte, b'[' | b']'))?;
+    let end = bytes.iter().take(SPAN_BYTES).position(|byte| matches!(byte, b'[' | b']'))?;
     (end > 0 && bytes.get(end..end + 2) == Some(b"]]")).then_some(end)
 }

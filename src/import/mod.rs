@@ -135,11 +135,7 @@ impl Importer {
     /// Reported: front matter that cannot be read, unknown keys, an id that is taken, an empty note, a note without a readable scope.
     pub fn markdown(&mut self, name: &str, text: &str) {
         if text.len() > Self::MAX_NOTE_BYTES {
-            let message = format!(
-                "is {} bytes long: notes of at most {} are read",
-                text.len(),
-                Self::MAX_NOTE_BYTES
-            );
+            let message = format!("is {} bytes long: notes of at most {} are read", text.len(), Self::MAX_NOTE_BYTES);
             return self.skipped(name, None, message);
         }
         let mut reports = Vec::new();
@@ -172,10 +168,7 @@ impl Importer {
                 let message = if utf16 {
                     "is UTF-16: save it as UTF-8".to_string()
                 } else {
-                    format!(
-                        "is not UTF-8 (byte {} of the file): save it as UTF-8",
-                        error.valid_up_to()
-                    )
+                    format!("is not UTF-8 (byte {} of the file): save it as UTF-8", error.valid_up_to())
                 };
                 self.skipped(name, Some(line), message);
             }
@@ -229,25 +222,18 @@ impl Importer {
                 Some(line) => format!("{other}:{line}"),
                 None => other.clone(),
             };
-            let message = format!(
-                "the id `{}` is taken (by {place}): the first is kept",
-                record.id
-            );
+            let message = format!("the id `{}` is taken (by {place}): the first is kept", record.id);
             self.skipped(file, line, message);
             return false;
         }
-        self.taken
-            .insert(record.id.clone(), (file.to_string(), line));
+        self.taken.insert(record.id.clone(), (file.to_string(), line));
         self.import.records.push(record);
         true
     }
 
     fn entity(&mut self, entity: KnownEntity) {
         let entities = &mut self.import.entities;
-        let place = *self
-            .entity_places
-            .entry((entity.name.clone(), entity.scope.clone()))
-            .or_insert(entities.len());
+        let place = *self.entity_places.entry((entity.name.clone(), entity.scope.clone())).or_insert(entities.len());
         match entities.get_mut(place) {
             Some(known) => add_new(&mut known.aliases, entity.aliases),
             None => entities.push(entity),
@@ -259,30 +245,20 @@ impl Importer {
         *count += 1;
         match (*count).cmp(&Self::MAX_REPORTS_PER_FILE) {
             std::cmp::Ordering::Less => self.import.reports.push(report),
-            std::cmp::Ordering::Equal => self.import.reports.push(Report {
-                message: format!("{} (more of this file is not reported)", report.message),
-                ..report
-            }),
+            std::cmp::Ordering::Equal => self
+                .import
+                .reports
+                .push(Report { message: format!("{} (more of this file is not reported)", report.message), ..report }),
             std::cmp::Ordering::Greater => {}
         }
     }
 
     fn warning(&mut self, file: &str, line: Option<usize>, message: impl Into<String>) {
-        self.report(Report {
-            file: file.to_string(),
-            line,
-            severity: Severity::Warning,
-            message: message.into(),
-        });
+        self.report(Report { file: file.to_string(), line, severity: Severity::Warning, message: message.into() });
     }
 
     fn skipped(&mut self, file: &str, line: Option<usize>, message: impl Into<String>) {
-        self.report(Report {
-            file: file.to_string(),
-            line,
-            severity: Severity::Skipped,
-            message: message.into(),
-        });
+        self.report(Report { file: file.to_string(), line, severity: Severity::Skipped, message: message.into() });
     }
 }
 
@@ -313,9 +289,7 @@ fn fit_id(id: &str, most: usize) -> String {
 
 /// FNV-1a, 64 bits: stable over time and machines, as ids must be.
 fn hash(text: &str) -> u64 {
-    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
-    })
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
 #[cfg(test)]

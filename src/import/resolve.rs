@@ -22,11 +22,7 @@ pub(super) fn supersession(importer: &mut Importer) {
     // Pairs of (replacement, replaced), by place among the records.
     let mut pairs: Vec<(usize, usize)> = Vec::new();
     let mut reports = Vec::new();
-    let spans: Vec<_> = importer
-        .notes
-        .iter()
-        .map(|note| note.records.clone())
-        .collect();
+    let spans: Vec<_> = importer.notes.iter().map(|note| note.records.clone()).collect();
     for (at, note) in importer.notes.iter().enumerate() {
         let mut lost = |key: &str, reference: &str, why: &str| {
             let message = format!("`{key}` names `{reference}`, {why}");
@@ -41,27 +37,13 @@ pub(super) fn supersession(importer: &mut Importer) {
                         continue;
                     };
                     // The first names all, the others the first: as many pairs as there are records, not their product.
-                    pairs.extend(
-                        theirs
-                            .clone()
-                            .filter_map(|theirs| Some((own.clone().next()?, theirs))),
-                    );
-                    pairs.extend(
-                        own.clone()
-                            .skip(1)
-                            .filter_map(|own| Some((own, theirs.clone().next()?))),
-                    );
+                    pairs.extend(theirs.clone().filter_map(|theirs| Some((own.clone().next()?, theirs))));
+                    pairs.extend(own.clone().skip(1).filter_map(|own| Some((own, theirs.clone().next()?))));
                 }
                 Some(Target::Record(other)) => pairs.extend(own.clone().map(|own| (own, other))),
                 None => {
                     lost("supersedes", reference, UNKNOWN);
-                    for record in importer
-                        .import
-                        .records
-                        .get_mut(own.clone())
-                        .into_iter()
-                        .flatten()
-                    {
+                    for record in importer.import.records.get_mut(own.clone()).into_iter().flatten() {
                         add_new(&mut record.supersedes, [reference.clone()]);
                     }
                 }
@@ -72,10 +54,9 @@ pub(super) fn supersession(importer: &mut Importer) {
         };
         let successor = match names.find(reference) {
             Some(Target::Note(other)) if other == at => Err(ITSELF),
-            Some(Target::Note(other)) => spans
-                .get(other)
-                .and_then(|theirs| theirs.clone().next())
-                .ok_or("which holds no record"),
+            Some(Target::Note(other)) => {
+                spans.get(other).and_then(|theirs| theirs.clone().next()).ok_or("which holds no record")
+            }
             Some(Target::Record(other)) => Ok(other),
             None => Err(UNKNOWN),
         };
@@ -85,9 +66,7 @@ pub(super) fn supersession(importer: &mut Importer) {
                 // The note says that it is out of date: that holds even if what replaced it is not here.
                 lost("superseded_by", reference, why);
                 for record in importer.import.records.get_mut(own).into_iter().flatten() {
-                    record
-                        .superseded_by
-                        .get_or_insert_with(|| reference.clone());
+                    record.superseded_by.get_or_insert_with(|| reference.clone());
                 }
             }
         }
@@ -101,29 +80,11 @@ pub(super) fn supersession(importer: &mut Importer) {
         .collect();
     for (at, record) in importer.import.records.iter().enumerate() {
         let place = |id: &String| names.records.get(id).copied().filter(|other| *other != at);
-        pairs.extend(
-            record
-                .supersedes
-                .iter()
-                .filter_map(place)
-                .map(|replaced| (at, replaced)),
-        );
-        pairs.extend(
-            record
-                .superseded_by
-                .iter()
-                .filter_map(place)
-                .map(|successor| (successor, at)),
-        );
+        pairs.extend(record.supersedes.iter().filter_map(place).map(|replaced| (at, replaced)));
+        pairs.extend(record.superseded_by.iter().filter_map(place).map(|successor| (successor, at)));
     }
     for (successor, replaced) in pairs {
-        apply(
-            importer,
-            successor,
-            replaced,
-            own_word.contains(&replaced),
-            &mut reports,
-        );
+        apply(importer, successor, replaced, own_word.contains(&replaced), &mut reports);
     }
     reports.extend(circles(importer, &names.records));
     for (file, line, message) in reports {
@@ -137,13 +98,7 @@ const UNKNOWN: &str = "which no note or record is called";
 /// File, line and message of a warning.
 type Finding = (String, Option<usize>, String);
 
-fn apply(
-    importer: &mut Importer,
-    successor: usize,
-    replaced: usize,
-    own_word: bool,
-    reports: &mut Vec<Finding>,
-) {
+fn apply(importer: &mut Importer, successor: usize, replaced: usize, own_word: bool, reports: &mut Vec<Finding>) {
     let records = &importer.import.records;
     let (Some(new), Some(old)) = (records.get(successor), records.get(replaced)) else {
         return;
@@ -167,9 +122,8 @@ fn apply(
         }
     } else {
         let (file, line) = importer.taken.get(&new_id).cloned().unwrap_or_default();
-        let message = format!(
-            "`{new_id}` supersedes `{old_id}` in a narrower scope: `{old_id}` stays for everyone else"
-        );
+        let message =
+            format!("`{new_id}` supersedes `{old_id}` in a narrower scope: `{old_id}` stays for everyone else");
         reports.push((file, line, message));
     }
 }
@@ -196,10 +150,7 @@ fn circles(importer: &Importer, places: &HashMap<String, usize>) -> Vec<Finding>
                     break;
                 };
                 let (file, line) = importer.taken.get(&record.id).cloned().unwrap_or_default();
-                let message = format!(
-                    "`{}` is superseded in a circle: all of the circle is hidden",
-                    record.id
-                );
+                let message = format!("`{}` is superseded in a circle: all of the circle is hidden", record.id);
                 findings.push((file, line, message));
                 break;
             }
@@ -228,12 +179,7 @@ impl Names {
         }
         for (at, note) in importer.notes.iter().enumerate() {
             exact.insert(note.id.clone(), at);
-            let stem = note
-                .path_id
-                .rsplit('/')
-                .next()
-                .unwrap_or_default()
-                .to_lowercase();
+            let stem = note.path_id.rsplit('/').next().unwrap_or_default().to_lowercase();
             let mut names = vec![stem, note.topic.title.to_lowercase()];
             names.dedup();
             for name in names {
@@ -247,18 +193,8 @@ impl Names {
                     .or_insert(Some(at));
             }
         }
-        let records = importer
-            .import
-            .records
-            .iter()
-            .enumerate()
-            .map(|(at, record)| (record.id.clone(), at))
-            .collect();
-        Names {
-            exact,
-            records,
-            loose,
-        }
+        let records = importer.import.records.iter().enumerate().map(|(at, record)| (record.id.clone(), at)).collect();
+        Names { exact, records, loose }
     }
 
     fn find(&self, reference: &str) -> Option<Target> {
@@ -292,16 +228,9 @@ pub(super) fn topics(importer: &mut Importer) {
     };
     let listed: Vec<bool> = (0..notes.len()).map(in_use).collect();
     // A note that names a topic joins it and makes none itself, unless the topic is the note.
-    let is_own =
-        |note: &Note, name: &str| note.id == name || note.topic.title.eq_ignore_ascii_case(name);
-    let joins: Vec<Option<&str>> = notes
-        .iter()
-        .map(|note| {
-            note.topic_name
-                .as_deref()
-                .filter(|name| !is_own(note, name))
-        })
-        .collect();
+    let is_own = |note: &Note, name: &str| note.id == name || note.topic.title.eq_ignore_ascii_case(name);
+    let joins: Vec<Option<&str>> =
+        notes.iter().map(|note| note.topic_name.as_deref().filter(|name| !is_own(note, name))).collect();
     let mut made = std::mem::take(&mut importer.import.topics);
     let given = made.len();
     let mut ids: HashSet<String> = made.iter().map(|topic| topic.id.clone()).collect();
@@ -316,9 +245,7 @@ pub(super) fn topics(importer: &mut Importer) {
     for (at, note) in notes.iter().enumerate() {
         if join(at).is_none() && is_listed(at) && ids.insert(note.id.clone()) {
             for name in [note.id.to_lowercase(), note.topic.title.to_lowercase()] {
-                places
-                    .entry((name, note.topic.scope.clone()))
-                    .or_insert(made.len());
+                places.entry((name, note.topic.scope.clone())).or_insert(made.len());
             }
             made.push(note.topic.clone());
         }
@@ -341,10 +268,7 @@ pub(super) fn topics(importer: &mut Importer) {
                 scope: note.topic.scope.clone(),
                 ..Topic::default()
             });
-            places.insert(
-                (name.to_lowercase(), note.topic.scope.clone()),
-                made.len() - 1,
-            );
+            places.insert((name.to_lowercase(), note.topic.scope.clone()), made.len() - 1);
             made.len() - 1
         });
         // A topic that was given stays as given; and what a note says stays in its scope.
@@ -369,13 +293,7 @@ pub(super) fn topics(importer: &mut Importer) {
         })
         .collect();
     for (note, name) in notes.iter().zip(names) {
-        for record in importer
-            .import
-            .records
-            .get_mut(note.records.clone())
-            .into_iter()
-            .flatten()
-        {
+        for record in importer.import.records.get_mut(note.records.clone()).into_iter().flatten() {
             record.topic.clone_from(&name);
         }
     }
@@ -388,12 +306,7 @@ pub(super) fn topics(importer: &mut Importer) {
 }
 
 /// The topic of that name in that scope; else one that was given for everyone.
-fn place_of(
-    places: &HashMap<(String, Scope), usize>,
-    given: usize,
-    name: &str,
-    scope: &Scope,
-) -> Option<usize> {
+fn place_of(places: &HashMap<(String, Scope), usize>, given: usize, name: &str, scope: &Scope) -> Option<usize> {
     let at = |scope: &Scope| places.get(&(name.to_lowercase(), scope.clone())).copied();
     at(scope).or_else(|| at(&Scope::global()).filter(|place| *place < given))
 }

@@ -34,9 +34,7 @@ impl Fence {
         let length = text.bytes().take_while(|byte| *byte == self.0).count();
         line.len() - text.len() <= 3
             && length >= self.1
-            && text
-                .get(length..)
-                .is_some_and(|rest| rest.trim().is_empty())
+            && text.get(length..).is_some_and(|rest| rest.trim().is_empty())
     }
 }
 
@@ -58,11 +56,7 @@ pub(super) fn passages(text: &str) -> Vec<String> {
         if !held.is_empty() {
             append(&mut open, &std::mem::take(&mut held));
         }
-        let most = if block.code {
-            CODE_BYTES
-        } else {
-            PASSAGE_BYTES
-        };
+        let most = if block.code { CODE_BYTES } else { PASSAGE_BYTES };
         for (number, piece) in pieces(block.text, most).into_iter().enumerate() {
             if number > 0 {
                 passages.push(std::mem::take(&mut open));
@@ -129,11 +123,7 @@ fn blocks(text: &str) -> Vec<Block<'_>> {
         .filter_map(|(from, to, code)| {
             let found = text.get(from..to)?.trim_end().trim_start_matches('\n');
             let heading = !code && found.starts_with('#') && !found.contains('\n');
-            (!found.trim().is_empty()).then_some(Block {
-                text: found,
-                code,
-                heading,
-            })
+            (!found.trim().is_empty()).then_some(Block { text: found, code, heading })
         })
         .collect()
 }
@@ -169,12 +159,8 @@ pub(super) fn pieces(text: &str, most: usize) -> Vec<&str> {
 
 /// Just after the last sentence of a text that is followed by more.
 fn sentence_end(text: &str) -> Option<usize> {
-    let ascii = [". ", "! ", "? "]
-        .iter()
-        .filter_map(|mark| text.rfind(mark).map(|at| at + 1));
-    let wide = ["。", "！", "？"]
-        .iter()
-        .filter_map(|mark| text.rfind(mark).map(|at| at + mark.len()));
+    let ascii = [". ", "! ", "? "].iter().filter_map(|mark| text.rfind(mark).map(|at| at + 1));
+    let wide = ["。", "！", "？"].iter().filter_map(|mark| text.rfind(mark).map(|at| at + mark.len()));
     ascii.chain(wide).max()
 }
 

@@ -15,11 +15,7 @@ fn reports(import: &Import) -> Vec<String> {
 }
 
 fn record<'a>(import: &'a Import, id: &str) -> &'a Record {
-    let ids: Vec<&str> = import
-        .records
-        .iter()
-        .map(|record| record.id.as_str())
-        .collect();
+    let ids: Vec<&str> = import.records.iter().map(|record| record.id.as_str()).collect();
     match import.records.iter().find(|record| record.id == id) {
         Some(record) => record,
         None => panic!("no record `{id}` among {ids:?}"),
@@ -66,11 +62,7 @@ fn every_field_of_front_matter_arrives() {
         predicate: "rounding".into(),
         statement: "Billing\n\nRefunds round half to even.".into(),
         title: "Billing rewrite".into(),
-        cues: vec![
-            "how do we round?".into(),
-            "invoice engine".into(),
-            "the rewrite".into(),
-        ],
+        cues: vec!["how do we round?".into(), "invoice engine".into(), "the rewrite".into()],
         tags: vec!["money".into(), "work".into()],
         entities: vec!["Rhea".into(), "Stripe".into()],
         unresolved: true,
@@ -93,10 +85,7 @@ fn every_field_of_front_matter_arrives() {
     };
     assert_eq!(*found, expected);
     let topic = &import.topics[0];
-    assert_eq!(
-        (topic.id.as_str(), topic.title.as_str()),
-        ("billing", "Billing rewrite")
-    );
+    assert_eq!((topic.id.as_str(), topic.title.as_str()), ("billing", "Billing rewrite"));
     assert_eq!(topic.summary, "Refunds and rounding, from the ground up.");
     assert_eq!(topic.aliases, ["invoice engine", "the rewrite"]);
     assert_eq!(topic.tags, ["money", "work"]);
@@ -110,16 +99,8 @@ fn a_note_becomes_a_record_for_each_section() {
     type Expected = [(&'static str, &'static str, &'static str)];
     let cases: &[(&str, &str, &Expected)] = &[
         ("a.md", "# Title\nText.", &[("a", "Title", "Text.")]),
-        (
-            "dir/my-note.md",
-            "Text.",
-            &[("dir/my-note", "my note", "Text.")],
-        ),
-        (
-            "a.md",
-            "\u{feff}# Title\r\n\r\nText.\r\n",
-            &[("a", "Title", "Text.")],
-        ),
+        ("dir/my-note.md", "Text.", &[("dir/my-note", "my note", "Text.")]),
+        ("a.md", "\u{feff}# Title\r\n\r\nText.\r\n", &[("a", "Title", "Text.")]),
         (
             "a.md",
             "# T\nIntro.\n\n## One\nFirst.\n### Deeper\nStill first.\n\n## Two ##\nSecond.",
@@ -133,94 +114,41 @@ fn a_note_becomes_a_record_for_each_section() {
         (
             "a.md",
             "# T\n## Same\n1\n## Same\n2\n## !!\n3",
-            &[
-                ("a#same", "T: Same", "1"),
-                ("a#same-2", "T: Same", "2"),
-                ("a#section", "T: !!", "3"),
-            ],
+            &[("a#same", "T: Same", "1"), ("a#same-2", "T: Same", "2"), ("a#section", "T: !!", "3")],
         ),
         (
             "a.md",
             "Title\n=====\nIntro.\n\nOne\n---\nFirst.\n\n- item\n---\nAfter the rule.\n\ntwo lines\nof text\n---\nEnd.",
             &[
                 ("a", "Title", "Intro."),
-                (
-                    "a#one",
-                    "Title: One",
-                    "First.\n\n- item\n---\nAfter the rule.\n\ntwo lines\nof text\n---\nEnd.",
-                ),
+                ("a#one", "Title: One", "First.\n\n- item\n---\nAfter the rule.\n\ntwo lines\nof text\n---\nEnd."),
             ],
         ),
         (
             "a.md",
             "# T\n```\n## no heading\n<!-- kept -->\n[[kept]]\n```\n\n## S\ntext",
-            &[
-                ("a", "T", "```\n## no heading\n<!-- kept -->\n[[kept]]\n```"),
-                ("a#s", "T: S", "text"),
-            ],
+            &[("a", "T", "```\n## no heading\n<!-- kept -->\n[[kept]]\n```"), ("a#s", "T: S", "text")],
         ),
-        (
-            "a.md",
-            "# T\none <!-- hidden --> two\n<!--\n## hidden\n-->\nthree",
-            &[("a", "T", "one  two\nthree")],
-        ),
+        ("a.md", "# T\none <!-- hidden --> two\n<!--\n## hidden\n-->\nthree", &[("a", "T", "one  two\nthree")]),
         (
             "a.md",
             "# T\nSee [[dir/Rhea|my wife]], [[Kafka]], ![[i.png]], `[[code]]` and [[.",
-            &[(
-                "a",
-                "T",
-                "See my wife, Kafka, ![[i.png]], `[[code]]` and [[.",
-            )],
+            &[("a", "T", "See my wife, Kafka, ![[i.png]], `[[code]]` and [[.")],
         ),
-        (
-            "a.md",
-            "---\ntitle: Other\n---\n# T\nText.",
-            &[("a", "Other", "T\n\nText.")],
-        ),
-        (
-            "a.md",
-            "---\ntitle: T\nsummary: Short.\n---\n",
-            &[("a", "T", "Short.")],
-        ),
-        (
-            "a.md",
-            "---\ntitle: Only a title\n---\n",
-            &[("a", "Only a title", "")],
-        ),
-        (
-            "a.md",
-            "# T\n## Buy milk\n## Call Bob\n",
-            &[("a", "T", "Buy milk\nCall Bob")],
-        ),
-        (
-            "a.md",
-            "---\n\nA rule, no front matter.\n",
-            &[("a", "a", "---\n\nA rule, no front matter.")],
-        ),
-        (
-            "a.md",
-            "# T\n#tag is no heading\n#\t\n",
-            &[("a", "T", "#tag is no heading")],
-        ),
-        (
-            "2026-03-01-standup.md",
-            "Text.",
-            &[("2026-03-01-standup", "2026-03-01 standup", "Text.")],
-        ),
+        ("a.md", "---\ntitle: Other\n---\n# T\nText.", &[("a", "Other", "T\n\nText.")]),
+        ("a.md", "---\ntitle: T\nsummary: Short.\n---\n", &[("a", "T", "Short.")]),
+        ("a.md", "---\ntitle: Only a title\n---\n", &[("a", "Only a title", "")]),
+        ("a.md", "# T\n## Buy milk\n## Call Bob\n", &[("a", "T", "Buy milk\nCall Bob")]),
+        ("a.md", "---\n\nA rule, no front matter.\n", &[("a", "a", "---\n\nA rule, no front matter.")]),
+        ("a.md", "# T\n#tag is no heading\n#\t\n", &[("a", "T", "#tag is no heading")]),
+        ("2026-03-01-standup.md", "Text.", &[("2026-03-01-standup", "2026-03-01 standup", "Text.")]),
     ];
     for (name, text, expected) in cases {
         let import = notes(&[(name, text)]);
         let found: Vec<(&str, &str, &str)> = import
             .records
             .iter()
-            .map(|record| {
-                (
-                    record.id.as_str(),
-                    record.title.as_str(),
-                    record.statement.as_str(),
-                )
-            })
+            .map(|record| (record.id.as_str(), record.title.as_str(), record.statement.as_str()))
             .collect();
         assert_eq!(found, *expected, "{text}");
         assert_eq!(reports(&import), Vec::<String>::new(), "{text}");
@@ -236,10 +164,7 @@ fn a_note_becomes_a_record_for_each_section() {
 
 #[test]
 fn links_become_entities_and_file_dates_become_times() {
-    let import = notes(&[(
-        "2026-03-01.md",
-        "# T\nWith [[dir/Rhea#Early|her]] and [[rhea]] and [[Kafka]].",
-    )]);
+    let import = notes(&[("2026-03-01.md", "# T\nWith [[dir/Rhea#Early|her]] and [[rhea]] and [[Kafka]].")]);
     assert_eq!(import.records[0].entities, ["Rhea", "Kafka"]);
     assert_eq!(import.records[0].created, Timestamp::parse("2026-03-01"));
 }
@@ -250,11 +175,7 @@ fn a_long_section_is_cut_and_code_is_kept_whole() {
     let code = format!("```rust\n{}```", "let x = 1;\n\n".repeat(200));
     let text = format!("# T\n{paragraph}\n\n{paragraph}\n\n## Code\n{code}\n\n{paragraph}");
     let import = notes(&[("a.md", &text)]);
-    let ids: Vec<&str> = import
-        .records
-        .iter()
-        .map(|record| record.id.as_str())
-        .collect();
+    let ids: Vec<&str> = import.records.iter().map(|record| record.id.as_str()).collect();
     assert_eq!(ids, ["a", "a#2", "a#code", "a#code-2"]);
     assert_eq!(record(&import, "a#code").statement, code);
 }
@@ -265,21 +186,9 @@ fn faults_are_reported_by_line_and_skip_nothing_else() {
     let cases: &[(&str, &[&str], usize)] = &[
         ("", &["a.md: is empty"], 0),
         (" \n\n", &["a.md: is empty"], 0),
-        (
-            "---\ntags: [x]\n---\n",
-            &["a.md: has no text and no title"],
-            0,
-        ),
-        (
-            "---\nmood: good\n---\nText.",
-            &["a.md:2: unknown key `mood` is ignored"],
-            1,
-        ),
-        (
-            "---\ntitle T\ntags: [x]\n---\nText.",
-            &["a.md:2: expected `key: value`, found `title T`"],
-            1,
-        ),
+        ("---\ntags: [x]\n---\n", &["a.md: has no text and no title"], 0),
+        ("---\nmood: good\n---\nText.", &["a.md:2: unknown key `mood` is ignored"], 1),
+        ("---\ntitle T\ntags: [x]\n---\nText.", &["a.md:2: expected `key: value`, found `title T`"], 1),
         (
             "---\nstatus: done\nconfidence: 7\ncreated: soon\nunresolved: maybe\nid: [a]\ntags: {a: b}\n---\nText.",
             &[
@@ -292,23 +201,13 @@ fn faults_are_reported_by_line_and_skip_nothing_else() {
             ],
             1,
         ),
-        (
-            "---\nid: a\nid: b\n---\nText.",
-            &["a.md:3: `id` is given twice: the first is kept"],
-            1,
-        ),
+        ("---\nid: a\nid: b\n---\nText.", &["a.md:3: `id` is given twice: the first is kept"], 1),
         (
             "---\ntitle: T\ntags: [x]\n\nText.",
-            &[
-                "a.md:1: front matter opens here and never closes: expected `---` on a line of its own",
-            ],
+            &["a.md:1: front matter opens here and never closes: expected `---` on a line of its own"],
             1,
         ),
-        (
-            "Text <!-- open",
-            &["a.md:1: a comment opens here and never closes: kept as text"],
-            1,
-        ),
+        ("Text <!-- open", &["a.md:1: a comment opens here and never closes: kept as text"], 1),
         (
             "---\nsupersedes: [old]\nsuperseded_by: new\n---\nText.",
             &[
@@ -348,16 +247,10 @@ fn a_note_whose_scope_cannot_be_read_is_left_out() {
         "title: x\n  scope: {tenant: acme}",
     ] {
         for close in ["---\n", ""] {
-            let import = notes(&[
-                ("a.md", &format!("---\n{front}\n{close}\nSecret.")),
-                ("b.md", "Fine."),
-            ]);
+            let import = notes(&[("a.md", &format!("---\n{front}\n{close}\nSecret.")), ("b.md", "Fine.")]);
             assert_eq!(import.records.len(), 1, "{front}");
             assert!(
-                import
-                    .reports
-                    .iter()
-                    .any(|report| report.severity == Severity::Skipped),
+                import.reports.iter().any(|report| report.severity == Severity::Skipped),
                 "{front}: {:?}",
                 reports(&import)
             );
@@ -366,10 +259,7 @@ fn a_note_whose_scope_cannot_be_read_is_left_out() {
     for (front, expected) in [
         ("scope: {}", Scope::global()),
         ("Scope: {tenant: 'a'}", Scope::global().with("tenant", "a")),
-        (
-            "scope:\n  tenant: a # b",
-            Scope::global().with("tenant", "a"),
-        ),
+        ("scope:\n  tenant: a # b", Scope::global().with("tenant", "a")),
     ] {
         let import = notes(&[("a.md", &format!("---\n{front}\n---\nText."))]);
         assert_eq!(import.records[0].scope, expected, "{front}");
@@ -386,10 +276,7 @@ fn bytes_that_are_not_utf8_are_reported_by_line() {
     let import = importer.finish();
     assert_eq!(
         reports(&import),
-        [
-            "latin.md:2: is not UTF-8 (byte 8 of the file): save it as UTF-8",
-            "wide.md:1: is UTF-16: save it as UTF-8"
-        ]
+        ["latin.md:2: is not UTF-8 (byte 8 of the file): save it as UTF-8", "wide.md:1: is UTF-16: save it as UTF-8"]
     );
     assert_eq!(import.records[0].statement, "café");
 }
@@ -403,11 +290,7 @@ fn ids_that_are_taken_fall_back_to_the_path() {
         ("z.md", "---\nid: a#s\n---\nFour."),
         ("a.md", "Intro.\n## S\nFive."),
     ]);
-    let ids: Vec<&str> = import
-        .records
-        .iter()
-        .map(|record| record.id.as_str())
-        .collect();
+    let ids: Vec<&str> = import.records.iter().map(|record| record.id.as_str()).collect();
     assert_eq!(ids, ["a", "y/a", "y/a~2", "a#s", "a~2", "a~2#s"]);
     assert_eq!(
         reports(&import),
@@ -418,17 +301,9 @@ fn ids_that_are_taken_fall_back_to_the_path() {
         ]
     );
     let long = "é".repeat(200);
-    let import = notes(&[
-        (&format!("{long}1.md"), "One."),
-        (&format!("{long}2.md"), "Two.\n## S\nThree."),
-    ]);
+    let import = notes(&[(&format!("{long}1.md"), "One."), (&format!("{long}2.md"), "Two.\n## S\nThree.")]);
     assert_eq!(import.records.len(), 3);
-    assert!(
-        import
-            .records
-            .iter()
-            .all(|record| record.id.len() <= Record::MAX_ID_BYTES)
-    );
+    assert!(import.records.iter().all(|record| record.id.len() <= Record::MAX_ID_BYTES));
 }
 
 #[test]
@@ -446,32 +321,17 @@ fn supersession_reaches_every_record_in_both_directions() {
     ];
     for (front_old, front_new) in cases {
         let import = notes(&[
-            (
-                "new.md",
-                &format!("---\n{front_new}\n---\n# New\nIntro.\n## Two\nSecond."),
-            ),
+            ("new.md", &format!("---\n{front_new}\n---\n# New\nIntro.\n## Two\nSecond.")),
             ("old.md", &format!("---\n{front_old}\n---\n{old}")),
         ]);
         assert_eq!(reports(&import), Vec::<String>::new());
         for id in ["old", "old#one"] {
-            assert_eq!(
-                record(&import, id).superseded_by.as_deref(),
-                Some("new"),
-                "{front_old} {front_new}"
-            );
+            assert_eq!(record(&import, id).superseded_by.as_deref(), Some("new"), "{front_old} {front_new}");
             assert_eq!(record(&import, id).topic, None);
         }
-        assert_eq!(
-            record(&import, "new").supersedes,
-            ["old", "old#one"],
-            "{front_old} {front_new}"
-        );
+        assert_eq!(record(&import, "new").supersedes, ["old", "old#one"], "{front_old} {front_new}");
         assert_eq!(record(&import, "new").superseded_by, None);
-        let topics: Vec<&str> = import
-            .topics
-            .iter()
-            .map(|topic| topic.id.as_str())
-            .collect();
+        let topics: Vec<&str> = import.topics.iter().map(|topic| topic.id.as_str()).collect();
         assert_eq!(topics, ["new"]);
     }
 }
@@ -487,32 +347,17 @@ fn supersession_takes_nothing_away_from_a_wider_scope() {
         ["new.md:1: `new` supersedes `old` in a narrower scope: `old` stays for everyone else"]
     );
     // A wider note replaces a narrow one, but does not give its id away unasked.
-    let import = notes(&[
-        ("new.md", "New."),
-        (
-            "old.md",
-            "---\nscope: {tenant: acme}\nsuperseded_by: new\n---\nOld.",
-        ),
-    ]);
+    let import = notes(&[("new.md", "New."), ("old.md", "---\nscope: {tenant: acme}\nsuperseded_by: new\n---\nOld.")]);
     assert_eq!(record(&import, "old").superseded_by.as_deref(), Some("new"));
     assert_eq!(record(&import, "new").supersedes, Vec::<String>::new());
 }
 
 #[test]
 fn a_circle_of_supersession_is_reported() {
-    let import = notes(&[
-        ("a.md", "---\nsupersedes: [b]\n---\nA."),
-        ("b.md", "---\nsupersedes: [a]\n---\nB."),
-    ]);
-    assert_eq!(
-        reports(&import),
-        ["a.md:1: `a` is superseded in a circle: all of the circle is hidden"]
-    );
+    let import = notes(&[("a.md", "---\nsupersedes: [b]\n---\nA."), ("b.md", "---\nsupersedes: [a]\n---\nB.")]);
+    assert_eq!(reports(&import), ["a.md:1: `a` is superseded in a circle: all of the circle is hidden"]);
     let import = notes(&[("a.md", "---\nsupersedes: [a]\n---\nA.")]);
-    assert_eq!(
-        reports(&import),
-        ["a.md:2: `supersedes` names `a`, which is this note itself"]
-    );
+    assert_eq!(reports(&import), ["a.md:2: `supersedes` names `a`, which is this note itself"]);
     assert_eq!(import.records[0].superseded_by, None);
 }
 
@@ -533,18 +378,9 @@ fn notes_out_of_use_make_no_topic() {
 #[test]
 fn notes_that_name_a_topic_share_it() {
     let import = notes(&[
-        (
-            "a.md",
-            "---\ntopic: Billing\ntags: [x]\n---\n# Rounding\nText.",
-        ),
-        (
-            "b.md",
-            "---\ntopic: billing\naliases: [b]\nunresolved: true\n---\n# Refunds\nText.",
-        ),
-        (
-            "c.md",
-            "---\ntopic: Billing\nscope: {tenant: acme}\n---\n# Secret\nText.",
-        ),
+        ("a.md", "---\ntopic: Billing\ntags: [x]\n---\n# Rounding\nText."),
+        ("b.md", "---\ntopic: billing\naliases: [b]\nunresolved: true\n---\n# Refunds\nText."),
+        ("c.md", "---\ntopic: Billing\nscope: {tenant: acme}\n---\n# Secret\nText."),
         ("d.md", "---\ntopic: Kafka\n---\n# Queues\nText."),
         ("e.md", "# Kafka\nText."),
         ("f.md", "---\ntopic: F\n---\n# F\nText."),
@@ -552,13 +388,7 @@ fn notes_that_name_a_topic_share_it() {
     let found: Vec<(&str, Vec<&str>, bool)> = import
         .topics
         .iter()
-        .map(|topic| {
-            (
-                topic.id.as_str(),
-                topic.aliases.iter().map(String::as_str).collect(),
-                topic.unresolved,
-            )
-        })
+        .map(|topic| (topic.id.as_str(), topic.aliases.iter().map(String::as_str).collect(), topic.unresolved))
         .collect();
     assert_eq!(
         found,
@@ -569,11 +399,7 @@ fn notes_that_name_a_topic_share_it() {
             ("Billing~2", vec!["Secret"], false),
         ]
     );
-    let topics: Vec<Option<&str>> = import
-        .records
-        .iter()
-        .map(|record| record.topic.as_deref())
-        .collect();
+    let topics: Vec<Option<&str>> = import.records.iter().map(|record| record.topic.as_deref()).collect();
     let expected = ["Billing", "Billing", "Billing~2", "e", "e", "f"].map(Some);
     assert_eq!(topics, expected);
 }
@@ -581,38 +407,19 @@ fn notes_that_name_a_topic_share_it() {
 #[test]
 fn entity_notes_make_known_entities() {
     let import = notes(&[
-        (
-            "rhea.md",
-            "---\nkind: entity\nentity: rhea\naliases: [my wife]\n---\n# Rhea Lindqvist\nPlays the cello.",
-        ),
-        (
-            "kafka.md",
-            "---\nkind: entity\ntitle: Kafka\naliases: [the queue]\nscope: {tenant: acme}\n---\n",
-        ),
-        (
-            "more.md",
-            "---\nentity: rhea\naliases: [My wife, R.]\n---\nText.",
-        ),
+        ("rhea.md", "---\nkind: entity\nentity: rhea\naliases: [my wife]\n---\n# Rhea Lindqvist\nPlays the cello."),
+        ("kafka.md", "---\nkind: entity\ntitle: Kafka\naliases: [the queue]\nscope: {tenant: acme}\n---\n"),
+        ("more.md", "---\nentity: rhea\naliases: [My wife, R.]\n---\nText."),
         ("gone.md", "---\nentity: ghost\nstatus: deleted\n---\nText."),
     ]);
     let found: Vec<(&str, Vec<&str>, bool)> = import
         .entities
         .iter()
         .map(|entity| {
-            (
-                entity.name.as_str(),
-                entity.aliases.iter().map(String::as_str).collect(),
-                entity.scope.is_global(),
-            )
+            (entity.name.as_str(), entity.aliases.iter().map(String::as_str).collect(), entity.scope.is_global())
         })
         .collect();
-    assert_eq!(
-        found,
-        [
-            ("rhea", vec!["my wife", "Rhea Lindqvist", "R."], true),
-            ("Kafka", vec!["the queue"], false)
-        ]
-    );
+    assert_eq!(found, [("rhea", vec!["my wife", "Rhea Lindqvist", "R."], true), ("Kafka", vec!["the queue"], false)]);
     assert_eq!(record(&import, "rhea").subject, "rhea");
     assert_eq!(record(&import, "rhea").entities, ["rhea"]);
 }
@@ -649,47 +456,17 @@ mod json {
         let cases: &[(&[u8], &str)] = &[
             (b"{\"id\":", "EOF while parsing a value (column 6)"),
             (b"[1]", "invalid type: sequence, expected a map"),
-            (
-                b"{\"id\":\"x\",\"statement\":5}",
-                "invalid type: integer `5`, expected a string (column 23)",
-            ),
-            (
-                b"{\"id\":\"x\"}",
-                "the record `x` has neither `statement` nor `title`: give it a text",
-            ),
-            (
-                b"{\"statement\":\"x\"}",
-                "the record has no id: give it a unique `id`",
-            ),
-            (
-                b"{\"id\":\"a\",\"statement\":\"x\"}",
-                "the id `a` is taken (by r.jsonl:1): the first is kept",
-            ),
-            (
-                b"{\"id\":\"x\",\"statement\":\"y\",\"mood\":1}",
-                "unknown key `mood` is ignored, here and below",
-            ),
-            (
-                b"{\"id\":\"x\",\"statement\":\"y\",\"Scope\":{}}",
-                "unknown key `Scope`: expected `scope`",
-            ),
-            (
-                b"{\"id\":\"x\",\"statement\":\"y\",\"scope\":\"acme\"}",
-                "expected a map",
-            ),
-            (
-                b"{\"type\":\"fact\",\"id\":\"x\"}",
-                "unknown type `fact`: expected record, topic or entity",
-            ),
-            (
-                b"{\"type\":\"topic\"}",
-                "the topic has neither `id` nor `title`",
-            ),
+            (b"{\"id\":\"x\",\"statement\":5}", "invalid type: integer `5`, expected a string (column 23)"),
+            (b"{\"id\":\"x\"}", "the record `x` has neither `statement` nor `title`: give it a text"),
+            (b"{\"statement\":\"x\"}", "the record has no id: give it a unique `id`"),
+            (b"{\"id\":\"a\",\"statement\":\"x\"}", "the id `a` is taken (by r.jsonl:1): the first is kept"),
+            (b"{\"id\":\"x\",\"statement\":\"y\",\"mood\":1}", "unknown key `mood` is ignored, here and below"),
+            (b"{\"id\":\"x\",\"statement\":\"y\",\"Scope\":{}}", "unknown key `Scope`: expected `scope`"),
+            (b"{\"id\":\"x\",\"statement\":\"y\",\"scope\":\"acme\"}", "expected a map"),
+            (b"{\"type\":\"fact\",\"id\":\"x\"}", "unknown type `fact`: expected record, topic or entity"),
+            (b"{\"type\":\"topic\"}", "the topic has neither `id` nor `title`"),
             (b"{\"type\":\"entity\"}", "the entity has no `name`"),
-            (
-                b"{\"type\":\"entity\",\"name\":\"x\",\"observations\":[]}",
-                "MCP memory graph",
-            ),
+            (b"{\"type\":\"entity\",\"name\":\"x\",\"observations\":[]}", "MCP memory graph"),
             (b"\xff", "the line is not UTF-8 (byte 1)"),
         ];
         for (line, expected) in cases {
@@ -712,9 +489,7 @@ mod json {
         let text = "nonsense\n".repeat(100_000);
         let mut importer = Importer::new();
         let mut seen = Vec::new();
-        importer.jsonl("r.jsonl", text.as_bytes(), None, &mut |at| {
-            seen.push(at.bytes_done)
-        });
+        importer.jsonl("r.jsonl", text.as_bytes(), None, &mut |at| seen.push(at.bytes_done));
         let import = importer.finish();
         assert_eq!(import.reports.len(), Importer::MAX_REPORTS_PER_FILE);
         assert!(reports(&import)[999].ends_with("(more of this file is not reported)"));
@@ -735,10 +510,7 @@ mod json {
         let mut importer = Importer::new();
         importer.jsonl("r.jsonl", reader, None, &mut |_| {});
         let import = importer.finish();
-        assert_eq!(
-            reports(&import),
-            ["r.jsonl:2: cannot be read any further: the cable is out"]
-        );
+        assert_eq!(reports(&import), ["r.jsonl:2: cannot be read any further: the cable is out"]);
         assert_eq!(import.records.len(), 1);
     }
 }

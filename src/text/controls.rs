@@ -12,10 +12,7 @@ use std::str::CharIndices;
 /// keycap base, an ideograph or a Mongolian letter, one zero-width space between Thai, Lao, Khmer or
 /// Myanmar letters. A run of them is never needed, and only its first can be.
 pub fn glyphs(text: &str) -> Glyphs<'_> {
-    Glyphs {
-        rest: text.char_indices().peekable(),
-        before: None,
-    }
+    Glyphs { rest: text.char_indices().peekable(), before: None }
 }
 
 /// One character, where it starts, and whether it is an invisible control.
@@ -131,35 +128,15 @@ mod tests {
             ("C1", "a\u{9b}31m\u{85}", 2),
             ("tags", "ok\u{e0001}\u{e0041}\u{e007f}", 3),
             ("override", "\u{202e}txt.exe\u{202c}", 2),
-            (
-                "isolates and marks",
-                "\u{2066}a\u{2069}\u{200e}\u{200f}\u{61c}",
-                5,
-            ),
-            (
-                "zero width in Latin",
-                "pass\u{200b}wo\u{200c}r\u{200d}d\u{2060}\u{feff}",
-                5,
-            ),
+            ("isolates and marks", "\u{2066}a\u{2069}\u{200e}\u{200f}\u{61c}", 5),
+            ("zero width in Latin", "pass\u{200b}wo\u{200c}r\u{200d}d\u{2060}\u{feff}", 5),
             ("joiner after emoji, nothing to join", "👩\u{200d} x", 1),
-            (
-                "run of joiners in Persian",
-                "می\u{200c}\u{200c}\u{200d}خ",
-                3,
-            ),
-            (
-                "selectors as data",
-                "😀\u{fe0f}\u{fe01}\u{fe0f}\u{e0110}\u{e0111}",
-                4,
-            ),
+            ("run of joiners in Persian", "می\u{200c}\u{200c}\u{200d}خ", 3),
+            ("selectors as data", "😀\u{fe0f}\u{fe01}\u{fe0f}\u{e0110}\u{e0111}", 4),
             ("selector after a letter", "a\u{fe0f}", 1),
             ("selector first", "\u{fe0f}", 1),
             ("separators", "a\u{2028}b\u{2029}", 2),
-            (
-                "fillers and soft hyphen",
-                "\u{3164}\u{ffa0}\u{115f}co\u{ad}op\u{34f}",
-                5,
-            ),
+            ("fillers and soft hyphen", "\u{3164}\u{ffa0}\u{115f}co\u{ad}op\u{34f}", 5),
             ("noncharacters", "\u{ffff}\u{fdd0}\u{1fffe}", 3),
         ];
         for (name, text, expected) in cases {

@@ -12,15 +12,9 @@ pub struct Style {
 
 impl Style {
     /// Between tags.
-    pub const TEXT: Style = Style {
-        quoted: false,
-        mark: None,
-    };
+    pub const TEXT: Style = Style { quoted: false, mark: None };
     /// Between double quotes.
-    pub const QUOTED: Style = Style {
-        quoted: true,
-        mark: None,
-    };
+    pub const QUOTED: Style = Style { quoted: true, mark: None };
 
     /// The same with every word marked.
     pub fn marked(self, mark: Option<char>) -> Style {
@@ -60,20 +54,13 @@ pub fn escape_prefix(out: &mut String, text: &str, style: Style, max: usize) -> 
             '&' => out.push_str("&amp;"),
             '>' if style.quoted => out.push_str("&gt;"),
             '"' if style.quoted => out.push_str("&quot;"),
-            char if glyph.hidden
-                || Some(char) == style.mark
-                || style.quoted && matches!(char, '\n' | '\r' | '\t') =>
-            {
+            char if glyph.hidden || Some(char) == style.mark || style.quoted && matches!(char, '\n' | '\r' | '\t') => {
                 push_reference(out, char);
             }
             char => out.push(char),
         }
         // The mark that will close the last word must fit too.
-        let owed = if unmarked > 0 && !style.quoted {
-            mark_len
-        } else {
-            0
-        };
+        let owed = if unmarked > 0 && !style.quoted { mark_len } else { 0 };
         if out.len() + owed > end {
             out.truncate(start);
             close(out, text.get(..glyph.at).unwrap_or_default(), style);
@@ -107,11 +94,7 @@ fn push_reference(out: &mut String, char: char) {
     let digits = (32 - (code | 1).leading_zeros()).div_ceil(4);
     for place in (0..digits).rev() {
         let digit = code >> (4 * place) & 0xf;
-        out.push(
-            char::from_digit(digit, 16)
-                .unwrap_or('0')
-                .to_ascii_uppercase(),
-        );
+        out.push(char::from_digit(digit, 16).unwrap_or('0').to_ascii_uppercase());
     }
     out.push(';');
 }
@@ -154,13 +137,7 @@ fn referenced(name: &str) -> Option<char> {
         _ => {
             let digits = name.strip_prefix("#x").filter(|digits| digits.len() <= 6)?;
             let hex = digits.bytes().all(|byte| byte.is_ascii_hexdigit());
-            if hex {
-                u32::from_str_radix(digits, 16)
-                    .ok()
-                    .and_then(char::from_u32)
-            } else {
-                None
-            }
+            if hex { u32::from_str_radix(digits, 16).ok().and_then(char::from_u32) } else { None }
         }
     }
 }
@@ -180,30 +157,14 @@ mod tests {
     fn writes_what_a_reader_would_expect() {
         let marked = Style::TEXT.marked(Some('^'));
         let cases = [
-            (
-                Style::TEXT,
-                "a < b && c > d \"e\"\n",
-                "a &lt; b &amp;&amp; c > d \"e\"\n",
-            ),
+            (Style::TEXT, "a < b && c > d \"e\"\n", "a &lt; b &amp;&amp; c > d \"e\"\n"),
             (Style::TEXT, "&lt;", "&amp;lt;"),
-            (
-                Style::TEXT,
-                "\u{202e}x\u{e0041}\0",
-                "&#x202E;x&#xE0041;&#x0;",
-            ),
-            (
-                Style::QUOTED,
-                "a \"b\"\n>\t\r\n",
-                "a &quot;b&quot;&#xA;&gt;&#x9;&#xD;&#xA;",
-            ),
+            (Style::TEXT, "\u{202e}x\u{e0041}\0", "&#x202E;x&#xE0041;&#x0;"),
+            (Style::QUOTED, "a \"b\"\n>\t\r\n", "a &quot;b&quot;&#xA;&gt;&#x9;&#xD;&#xA;"),
             (marked, "two words\nmore ", "two^ words^\nmore^ "),
             (marked, "one", "one^"),
             (marked, "a^b", "a&#x5E;b^"),
-            (
-                marked,
-                "今日は天気がいいから散歩",
-                "今日は天気がいい^から散歩^",
-            ),
+            (marked, "今日は天気がいいから散歩", "今日は天気がいい^から散歩^"),
             (marked, "", ""),
             (Style::QUOTED.marked(Some('^')), "two words", "two^ words"),
         ];
@@ -216,10 +177,7 @@ mod tests {
     fn unescapes_only_its_own_references() {
         let cases = [
             ("a & b", "a & b"),
-            (
-                "&copy; &#65; &#xD800; &#xFFFFFFFF; &#x+41; &#x;",
-                "&copy; &#65; &#xD800; &#xFFFFFFFF; &#x+41; &#x;",
-            ),
+            ("&copy; &#65; &#xD800; &#xFFFFFFFF; &#x+41; &#x;", "&copy; &#65; &#xD800; &#xFFFFFFFF; &#x+41; &#x;"),
             ("&&lt;&amp;lt;", "&<&lt;"),
             ("&#x41;&quot;&gt", "A\"&gt"),
         ];

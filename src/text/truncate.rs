@@ -31,9 +31,7 @@ pub fn truncate(text: &str, max: usize) -> &str {
         }
         after = Some(char);
     }
-    head.get(..word_end.unwrap_or(end))
-        .unwrap_or_default()
-        .trim_end()
+    head.get(..word_end.unwrap_or(end)).unwrap_or_default().trim_end()
 }
 
 /// `hard`, or the start of the cluster that it would split; clusters of more than 16 characters are split.

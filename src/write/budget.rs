@@ -19,11 +19,7 @@ pub struct Budgets {
 
 impl Default for Budgets {
     fn default() -> Self {
-        Budgets {
-            catalog_tokens: 400,
-            recall_tokens: 2048,
-            per_provider_tokens: 2048,
-        }
+        Budgets { catalog_tokens: 400, recall_tokens: 2048, per_provider_tokens: 2048 }
     }
 }
 
@@ -78,30 +74,18 @@ pub fn fit_text<'t>(text: &'t str, tokens: usize, counter: &dyn CountTokens) -> 
 /// Bytes per token, made safe to multiply with.
 pub(super) fn rate(counter: &dyn CountTokens) -> f64 {
     let rate = counter.bytes_per_token();
-    if rate.is_finite() {
-        rate.clamp(1.0, 64.0)
-    } else {
-        4.0
-    }
+    if rate.is_finite() { rate.clamp(1.0, 64.0) } else { 4.0 }
 }
 
 /// The bytes that so many tokens should have.
 pub(super) fn to_bytes(tokens: usize, rate: f64) -> usize {
-    if rate == 1.0 {
-        tokens
-    } else {
-        (tokens as f64 * rate) as usize
-    }
+    if rate == 1.0 { tokens } else { (tokens as f64 * rate) as usize }
 }
 
 /// The next length to try when `len` bytes counted `count`, more than `tokens`: in proportion at first, then
 /// by halves, and always less, so that trying ends.
 pub(super) fn shrunk(len: usize, tokens: usize, count: usize, attempt: usize) -> usize {
-    let most = if attempt < 8 {
-        len.saturating_sub(1)
-    } else {
-        len / 2
-    };
+    let most = if attempt < 8 { len.saturating_sub(1) } else { len / 2 };
     most.min((len as f64 * tokens as f64 / count.max(1) as f64) as usize)
 }
 

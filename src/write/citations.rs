@@ -18,10 +18,7 @@ use crate::text::unescape;
 /// unless they are a retrieved id.
 ///
 /// Never panics; time grows with the length of the answer times the length of the longest id.
-pub fn check_citations<S: AsRef<str>>(
-    answer: &str,
-    ids: impl IntoIterator<Item = S>,
-) -> CitationReport {
+pub fn check_citations<S: AsRef<str>>(answer: &str, ids: impl IntoIterator<Item = S>) -> CitationReport {
     let ids: Vec<String> = ids.into_iter().map(|id| id.as_ref().to_owned()).collect();
     let mut check = Check::new(&ids);
     check.answer(answer);
@@ -33,11 +30,7 @@ pub fn check_citations<S: AsRef<str>>(
             uncited.push(id.clone());
         }
     }
-    CitationReport {
-        uncited,
-        cited: check.cited,
-        unknown: check.unknown,
-    }
+    CitationReport { uncited, cited: check.cited, unknown: check.unknown }
 }
 
 /// What [`check_citations`] found, each id once.
@@ -84,12 +77,7 @@ impl<'i> Check<'i> {
             known: ids.iter().map(String::as_str).collect(),
             looks: ids.iter().filter_map(|id| looks(id)).collect(),
             // An escaped character has at most nine bytes more than it had.
-            longest: ids
-                .iter()
-                .map(|id| id.len().saturating_mul(9))
-                .max()
-                .unwrap_or(0)
-                .min(4096),
+            longest: ids.iter().map(|id| id.len().saturating_mul(9)).max().unwrap_or(0).min(4096),
             cited: Vec::new(),
             unknown: Vec::new(),
             told: BTreeSet::new(),
@@ -110,9 +98,7 @@ impl<'i> Check<'i> {
                     }
                 }
                 // An info string has no backticks; with them it is inline code.
-                None if run.len() >= 3
-                    && (waves > 0 || !start.get(ticks..).unwrap_or_default().contains('`')) =>
-                {
+                None if run.len() >= 3 && (waves > 0 || !start.get(ticks..).unwrap_or_default().contains('`')) => {
                     fence = Some(run)
                 }
                 None => self.line(line),
@@ -137,9 +123,7 @@ impl<'i> Check<'i> {
                 Some(b'`') => {
                     let len = here.len() - here.trim_start_matches('`').len();
                     let closes = closers.get(&len).is_some_and(|&last| last > at);
-                    let close = closes
-                        .then(|| backticks(here).skip(1).find(|&(_, other)| other == len))
-                        .flatten();
+                    let close = closes.then(|| backticks(here).skip(1).find(|&(_, other)| other == len)).flatten();
                     close.map_or(len, |(close, _)| close + len)
                 }
                 _ => self.bracket(line, at, here),
@@ -150,13 +134,12 @@ impl<'i> Check<'i> {
     /// Reads what begins with `[` at `at` and returns how many bytes of it are done with.
     fn bracket(&mut self, line: &str, at: usize, here: &str) -> usize {
         let before = line.get(..at).unwrap_or_default();
-        let window = here
-            .get(..here.floor_char_boundary(self.longest.saturating_add(2).min(here.len())))
-            .unwrap_or_default();
-        let known_end = window.match_indices(']').map(|(end, _)| end).find(|&end| {
-            here.get(1..end)
-                .is_some_and(|inner| self.retrieved(inner).is_some())
-        });
+        let window =
+            here.get(..here.floor_char_boundary(self.longest.saturating_add(2).min(here.len()))).unwrap_or_default();
+        let known_end = window
+            .match_indices(']')
+            .map(|(end, _)| end)
+            .find(|&end| here.get(1..end).is_some_and(|inner| self.retrieved(inner).is_some()));
         let Some(end) = known_end.or_else(|| here.find(']')) else {
             return 1;
         };
@@ -172,16 +155,10 @@ impl<'i> Check<'i> {
         if inner.contains('[') {
             return 1;
         }
-        if behind.starts_with('[')
-            && inner.contains(char::is_whitespace)
-            && !inner.contains([',', ';'])
-        {
+        if behind.starts_with('[') && inner.contains(char::is_whitespace) && !inner.contains([',', ';']) {
             return end + 1 + behind.find(']').map_or(0, |end| end + 1);
         }
-        let address = behind
-            .strip_prefix(':')
-            .map(str::trim_start)
-            .and_then(|rest| rest.split_whitespace().next());
+        let address = behind.strip_prefix(':').map(str::trim_start).and_then(|rest| rest.split_whitespace().next());
         let defines = before.trim().is_empty() && address.is_some_and(|word| word.contains("://"));
         let wiki = before.ends_with('[') && behind.starts_with(']');
         let bare_ok = !before.ends_with(|char: char| char.is_alphanumeric() || char == '_');
@@ -217,20 +194,14 @@ impl<'i> Check<'i> {
     fn looks_like_an_id(&self, part: &str, bare_ok: bool) -> bool {
         match looks(part) {
             Some(looks) if looks.letters && looks.digits => true,
-            Some(looks) if part != "x" && part != "X" => {
-                self.looks.contains(&looks) && (bare_ok || looks.signs)
-            }
+            Some(looks) if part != "x" && part != "X" => self.looks.contains(&looks) && (bare_ok || looks.signs),
             _ => false,
         }
     }
 }
 
 fn looks(text: &str) -> Option<Looks> {
-    let mut looks = Looks {
-        letters: false,
-        digits: false,
-        signs: false,
-    };
+    let mut looks = Looks { letters: false, digits: false, signs: false };
     for char in text.chars() {
         match char {
             '-' | '_' | ':' | '/' | '.' | '#' | '@' | '~' => looks.signs = true,
@@ -262,105 +233,35 @@ mod tests {
     #[test]
     fn citations_are_told_from_other_brackets() {
         // answer, retrieved, cited, unknown
-        type Case = (
-            &'static str,
-            &'static [&'static str],
-            &'static [&'static str],
-            &'static [&'static str],
-        );
+        type Case = (&'static str, &'static [&'static str], &'static [&'static str], &'static [&'static str]);
         let cases: &[Case] = &[
             ("Half to even [r17].", &["r17", "r18"], &["r17"], &[]),
-            (
-                "Half to even[r17][r18].",
-                &["r17", "r18"],
-                &["r17", "r18"],
-                &[],
-            ),
-            (
-                "Both [r18, r17] and [r17; r9].",
-                &["r17", "r18"],
-                &["r18", "r17"],
-                &["r9"],
-            ),
+            ("Half to even[r17][r18].", &["r17", "r18"], &["r17", "r18"], &[]),
+            ("Both [r18, r17] and [r17; r9].", &["r17", "r18"], &["r18", "r17"], &["r9"]),
             ("No such thing [r99], [r99].", &["r17"], &[], &["r99"]),
             ("Nothing was retrieved [r1].", &[], &[], &["r1"]),
             ("[r17]: as decided", &["r17"], &["r17"], &[]),
-            (
-                "See [r17](https://x.example/r99) ![r99](a.png)",
-                &["r17"],
-                &[],
-                &[],
-            ),
-            (
-                "See [the plan][p1] and [p1]: https://x.example",
-                &["r17"],
-                &[],
-                &["p1"],
-            ),
+            ("See [r17](https://x.example/r99) ![r99](a.png)", &["r17"], &[], &[]),
+            ("See [the plan][p1] and [p1]: https://x.example", &["r17"], &[], &["p1"]),
             ("[p1]: https://x.example", &["r17"], &[], &[]),
             ("```\n[r99] `[r17]`\n```\n[r17]", &["r17"], &["r17"], &[]),
             ("~~~~ js\n[r99]\n~~~\n[r98]\n~~~~\n", &["r17"], &[], &[]),
-            (
-                "code `a[r99]` and ``b`[r98]`` but ` [r97]",
-                &["r17"],
-                &[],
-                &["r97"],
-            ),
+            ("code `a[r99]` and ``b`[r98]`` but ` [r97]", &["r17"], &[], &["r97"]),
             ("```inline``` [r17]", &["r17"], &["r17"], &[]),
-            (
-                "footnote[^1], list[0], [sic], [1], [...], [50%]",
-                &["r17"],
-                &[],
-                &[],
-            ),
+            ("footnote[^1], list[0], [sic], [1], [...], [50%]", &["r17"], &[], &[]),
             ("- [x] done\n- [X] done\n- [ ] open", &["abc"], &[], &[]),
-            (
-                "numbers [1] [7] list[8] list[2]",
-                &["1", "2"],
-                &["1", "2"],
-                &["7"],
-            ),
-            (
-                "words [alpha] [beta] kind[gamma]",
-                &["alpha"],
-                &["alpha"],
-                &["beta"],
-            ),
-            (
-                "dashes [team-notes] [a-b]",
-                &["long-id"],
-                &[],
-                &["team-notes", "a-b"],
-            ),
+            ("numbers [1] [7] list[8] list[2]", &["1", "2"], &["1", "2"], &["7"]),
+            ("words [alpha] [beta] kind[gamma]", &["alpha"], &["alpha"], &["beta"]),
+            ("dashes [team-notes] [a-b]", &["long-id"], &[], &["team-notes", "a-b"]),
             ("dashes [team-notes] [a-b]", &["r1"], &[], &[]),
             (r"escaped \[r99] and \\[r17]", &["r17"], &["r17"], &[]),
             ("[[r99]] [[r17]]", &["r17"], &["r17"], &[]),
-            (
-                "odd [a]b] [c, d] [e f]",
-                &["a]b", "c, d", "e f"],
-                &["a]b", "c, d", "e f"],
-                &[],
-            ),
-            (
-                "shown [a&lt;b] real [a<b] other [q&lt;1]",
-                &["a<b"],
-                &["a<b"],
-                &[],
-            ),
+            ("odd [a]b] [c, d] [e f]", &["a]b", "c, d", "e f"], &["a]b", "c, d", "e f"], &[]),
+            ("shown [a&lt;b] real [a<b] other [q&lt;1]", &["a<b"], &["a<b"], &[]),
             ("shown [a&#xA;b]", &["a\nb"], &["a\nb"], &[]),
             ("[see r17] [r17", &["r17"], &[], &[]),
-            (
-                "引用[記録17]と[記録18]",
-                &["記録17"],
-                &["記録17"],
-                &["記録18"],
-            ),
-            (
-                "[team:r1] [other:r1]",
-                &["team:r1"],
-                &["team:r1"],
-                &["other:r1"],
-            ),
+            ("引用[記録17]と[記録18]", &["記録17"], &["記録17"], &["記録18"]),
+            ("[team:r1] [other:r1]", &["team:r1"], &["team:r1"], &["other:r1"]),
         ];
         for (answer, ids, cited, unknown) in cases {
             let report = check_citations(answer, *ids);

@@ -37,17 +37,12 @@ pub(super) fn fill(items: &[Item], room: Room) -> (Vec<Slot>, Ledger) {
     let mut waiting: Vec<usize> = (0..items.len()).collect();
     for shared in [true, false] {
         ledger.shared = shared;
-        waiting.retain(|&at| {
-            match items
-                .get(at)
-                .and_then(|item| least_form(item, at, room, &mut ledger))
-            {
-                Some(slot) => {
-                    slots.push(slot);
-                    false
-                }
-                None => true,
+        waiting.retain(|&at| match items.get(at).and_then(|item| least_form(item, at, room, &mut ledger)) {
+            Some(slot) => {
+                slots.push(slot);
+                false
             }
+            None => true,
         });
     }
     slots.sort_unstable_by_key(|slot| slot.item);
@@ -63,11 +58,7 @@ fn least_form(item: &Item, at: usize, room: Room, ledger: &mut Ledger) -> Option
         let label = item.label(lean).overhead();
         let out_of_proportion = !lean && label > room.total / 4;
         if !out_of_proportion && ledger.take(item, label + text) {
-            return Some(Slot {
-                item: at,
-                lean,
-                text,
-            });
+            return Some(Slot { item: at, lean, text });
         }
     }
     None
@@ -80,11 +71,7 @@ fn lengthen(items: &[Item], slots: &mut [Slot], room: Room, ledger: &mut Ledger)
             slot.lean = !ledger.take(item, more);
         }
     }
-    let longest = slots
-        .iter()
-        .filter_map(|slot| items.get(slot.item))
-        .map(|item| item.len)
-        .max();
+    let longest = slots.iter().filter_map(|slot| items.get(slot.item)).map(|item| item.len).max();
     let mut level = room.least.max(SHORTEST);
     while ledger.total < room.total && level < longest.unwrap_or(0) {
         level = level.saturating_add(level / 4);
@@ -163,10 +150,7 @@ impl Ledger {
 
     fn change(&mut self, item: &Item, change: impl Fn(usize) -> usize) {
         self.total = change(self.total);
-        for (at, taken) in [item.provider, item.document]
-            .into_iter()
-            .zip(&mut self.taken)
-        {
+        for (at, taken) in [item.provider, item.document].into_iter().zip(&mut self.taken) {
             if let Some(taken) = taken.get_mut(at) {
                 *taken = change(*taken);
             }

@@ -13,12 +13,7 @@ pub fn citation_ids(evidence: &[Evidence]) -> Vec<String> {
     }
     let mut taken = BTreeSet::<String>::new();
     let unique = |result: &&Evidence| uses.get(result.id.as_str()) == Some(&1);
-    taken.extend(
-        evidence
-            .iter()
-            .filter(unique)
-            .map(|result| result.id.clone()),
-    );
+    taken.extend(evidence.iter().filter(unique).map(|result| result.id.clone()));
     taken.insert(String::new());
     let mut ids = Vec::with_capacity(evidence.len());
     for (place, result) in evidence.iter().enumerate() {
@@ -97,27 +92,18 @@ mod tests {
 
     #[test]
     fn ids_are_short_where_they_can_be_and_always_differ() {
-        type Case = (
-            &'static [(&'static str, &'static str)],
-            &'static [&'static str],
-        );
+        type Case = (&'static [(&'static str, &'static str)], &'static [&'static str]);
         let cases: &[Case] = &[
             (&[("a", "1"), ("b", "2")], &["1", "2"]),
             (&[("a", "1"), ("b", "1"), ("b", "2")], &["a:1", "b:1", "2"]),
             (&[("a", "1"), ("a", "1")], &["a:1", "a:1~2"]),
-            (
-                &[("a", "1"), ("b", "1"), ("evil", "a:1")],
-                &["a:1~1", "b:1", "a:1"],
-            ),
+            (&[("a", "1"), ("b", "1"), ("evil", "a:1")], &["a:1~1", "b:1", "a:1"]),
             (&[("a", "")], &["~1"]),
             (&[("a", ""), ("b", "~1")], &["~3", "~1"]),
             (&[], &[]),
         ];
         for (given, expected) in cases {
-            let evidence: Vec<_> = given
-                .iter()
-                .map(|(provider, id)| result(provider, id, &[]))
-                .collect();
+            let evidence: Vec<_> = given.iter().map(|(provider, id)| result(provider, id, &[])).collect();
             assert_eq!(citation_ids(&evidence), *expected, "{given:?}");
         }
     }

@@ -9,9 +9,7 @@ use crate::text::glyphs;
 pub fn instruction_like(text: &str) -> bool {
     let text = fold(text);
     MARKUP.iter().any(|markup| text.raw.contains(markup))
-        || text
-            .word_starts()
-            .any(|at| RULES.iter().any(|rule| rule.holds(&text.words, at)))
+        || text.word_starts().any(|at| RULES.iter().any(|rule| rule.holds(&text.words, at)))
         || !text.words.is_ascii() && UNSPACED.iter().any(|rule| rule.occurs(&text.words))
 }
 
@@ -31,11 +29,7 @@ impl Rule {
     }
 
     fn occurs(&self, words: &str) -> bool {
-        self.anchors.iter().any(|anchor| {
-            words
-                .match_indices(anchor)
-                .any(|(at, _)| self.surrounded(words, at))
-        })
+        self.anchors.iter().any(|anchor| words.match_indices(anchor).any(|(at, _)| self.surrounded(words, at)))
     }
 
     fn surrounded(&self, words: &str, at: usize) -> bool {
@@ -47,9 +41,7 @@ impl Rule {
         let start = before.rfind('.').map_or(start, |end| start + end);
         let end = after.find('.').map_or(end, |length| at + length);
         let near = words.get(start..end).unwrap_or_default();
-        self.near
-            .iter()
-            .all(|list| list.iter().any(|word| near.contains(word)))
+        self.near.iter().all(|list| list.iter().any(|word| near.contains(word)))
     }
 }
 
@@ -77,14 +69,10 @@ fn fold(text: &str) -> Folded {
     while let Some(char) = rest.next() {
         match char {
             'a'..='z' | '0'..='9' => words.push(char),
-            '.' | '!' | '?' | ';' if rest.peek().is_none_or(|next| next.is_whitespace()) => {
-                words.push_str(" . ")
-            }
+            '.' | '!' | '?' | ';' if rest.peek().is_none_or(|next| next.is_whitespace()) => words.push_str(" . "),
             '。' | '！' | '？' | '।' | '؟' => words.push_str(" . "),
             // Combining marks are no letters, but without them some scripts have no words.
-            char if !char.is_ascii() && !char.is_whitespace() && !is_punctuation(char) => {
-                words.push(char)
-            }
+            char if !char.is_ascii() && !char.is_whitespace() && !is_punctuation(char) => words.push(char),
             _ if words.ends_with(' ') => {}
             _ => words.push(' '),
         }
@@ -120,13 +108,7 @@ const MARKUP: &[&str] = &[
 const RULES: &[Rule] = &[
     // "Ignore all previous instructions", in English.
     Rule {
-        anchors: &[
-            " instruction",
-            " prompt",
-            " directive",
-            " guideline",
-            " programming",
-        ],
+        anchors: &[" instruction", " prompt", " directive", " guideline", " programming"],
         near: &[
             &[" ignore", " disregard", " forget ", " override", " bypass"],
             &[
@@ -149,27 +131,14 @@ const RULES: &[Rule] = &[
         anchors: &[" rules ", " restrictions ", " policies "],
         near: &[
             &[" ignore", " disregard", " forget ", " override", " bypass"],
-            &[
-                " previous ",
-                " prior ",
-                " above ",
-                " preceding ",
-                " your ",
-                " system ",
-            ],
+            &[" previous ", " prior ", " above ", " preceding ", " your ", " system "],
         ],
         before: 48,
         after: 24,
     },
     // Another role.
     Rule {
-        anchors: &[
-            " you are now ",
-            " act as ",
-            " pretend to be ",
-            " pretend you are ",
-            " pretend that you are ",
-        ],
+        anchors: &[" you are now ", " act as ", " pretend to be ", " pretend you are ", " pretend that you are "],
         near: &[&[
             " ai ",
             " assistant ",
@@ -187,14 +156,7 @@ const RULES: &[Rule] = &[
     },
     Rule {
         anchors: &[" from now on "],
-        near: &[&[
-            " you must ",
-            " you will ",
-            " you shall ",
-            " respond ",
-            " answer ",
-            " reply ",
-        ]],
+        near: &[&[" you must ", " you will ", " you shall ", " respond ", " answer ", " reply "]],
         before: 0,
         after: 40,
     },
@@ -202,14 +164,7 @@ const RULES: &[Rule] = &[
         anchors: &[" you must ", " you shall ", " you will "],
         near: &[
             &[" always ", " only ", " never ", " now "],
-            &[
-                " respond ",
-                " answer ",
-                " reply ",
-                " obey ",
-                " comply ",
-                " output ",
-            ],
+            &[" respond ", " answer ", " reply ", " obey ", " comply ", " output "],
         ],
         before: 0,
         after: 48,
@@ -236,15 +191,7 @@ const RULES: &[Rule] = &[
     Rule {
         anchors: &[" prompt", " instructions "],
         near: &[
-            &[
-                " reveal ",
-                " print ",
-                " output ",
-                " repeat ",
-                " leak ",
-                " disclose ",
-                " show me ",
-            ],
+            &[" reveal ", " print ", " output ", " repeat ", " leak ", " disclose ", " show me "],
             &[" your ", " system ", " hidden ", " initial "],
         ],
         before: 48,
@@ -252,33 +199,10 @@ const RULES: &[Rule] = &[
     },
     // "Ignore all previous instructions", elsewhere. German,
     Rule {
-        anchors: &[
-            " ignorier",
-            " vergiss ",
-            " vergesst ",
-            " missacht",
-            " überschreib",
-        ],
+        anchors: &[" ignorier", " vergiss ", " vergesst ", " missacht", " überschreib"],
         near: &[
-            &[
-                " anweisung",
-                " instruktion",
-                " vorgabe",
-                " systemprompt",
-                " prompt",
-                " richtlinie",
-            ],
-            &[
-                " alle ",
-                " vorherig",
-                " vorig",
-                " bisherig",
-                " obig",
-                " früher",
-                " deine ",
-                " vorangegangen",
-                " system",
-            ],
+            &[" anweisung", " instruktion", " vorgabe", " systemprompt", " prompt", " richtlinie"],
+            &[" alle ", " vorherig", " vorig", " bisherig", " obig", " früher", " deine ", " vorangegangen", " system"],
         ],
         before: 64,
         after: 72,
@@ -396,46 +320,16 @@ const RULES: &[Rule] = &[
         anchors: &[" игнорир", " проигнорир", " забуд", " ігнору", " проігнору"],
         near: &[
             &[" инструкц", " указани", " команд", " інструкц", " вказівк"],
-            &[
-                " предыдущ",
-                " все ",
-                " прежни",
-                " выше",
-                " свои ",
-                " попередн",
-                " усі ",
-                " всі ",
-            ],
+            &[" предыдущ", " все ", " прежни", " выше", " свои ", " попередн", " усі ", " всі "],
         ],
         before: 80,
         after: 120,
     },
     // Arabic, Hindi, Korean.
     Rule {
-        anchors: &[
-            " تجاهل",
-            " انس ",
-            " انسى ",
-            " अनदेख",
-            " नज़रअंदाज",
-            " भूल ",
-            " 무시",
-            " 잊어",
-            " 잊으",
-        ],
+        anchors: &[" تجاهل", " انس ", " انسى ", " अनदेख", " नज़रअंदाज", " भूल ", " 무시", " 잊어", " 잊으"],
         near: &[
-            &[
-                " تعليمات",
-                " التعليمات",
-                " أوامر",
-                " الأوامر",
-                " निर्देश",
-                " आदेश",
-                " 지시",
-                " 명령",
-                " 지침",
-                " 프롬프트",
-            ],
+            &[" تعليمات", " التعليمات", " أوامر", " الأوامر", " निर्देश", " आदेश", " 지시", " 명령", " 지침", " 프롬프트"],
             &[
                 " السابق",
                 " جميع ",
@@ -459,16 +353,7 @@ const RULES: &[Rule] = &[
 /// The same for scripts without spaces: Chinese, Japanese, Thai.
 const UNSPACED: &[Rule] = &[
     Rule {
-        anchors: &[
-            "忽略",
-            "无视",
-            "無視",
-            "忘记",
-            "忘記",
-            "忘れ",
-            "不要理会",
-            "不要理會",
-        ],
+        anchors: &["忽略", "无视", "無視", "忘记", "忘記", "忘れ", "不要理会", "不要理會"],
         near: &[
             &["指令", "指示", "提示", "命令", "プロンプト", "规则", "規則"],
             &[

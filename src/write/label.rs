@@ -25,13 +25,7 @@ const NAMED_CONFLICTS: usize = 3;
 impl Label {
     /// The label of a record. A lean one cuts long values, leaves out addresses and sessions, and counts the
     /// sources that it does not name. `conflicts` are the ids of the results that contradict it.
-    pub(super) fn record(
-        result: &Evidence,
-        id: &str,
-        conflicts: &[&str],
-        mark: Option<char>,
-        lean: bool,
-    ) -> Label {
+    pub(super) fn record(result: &Evidence, id: &str, conflicts: &[&str], mark: Option<char>, lean: bool) -> Label {
         let mut label = Label::new("<m", mark, lean);
         label.attribute("id", id, None, usize::MAX);
         label.words("type", &result.kind);
@@ -71,14 +65,7 @@ impl Label {
     /// The label of a catalog topic. A lean one is its name alone.
     pub(super) fn topic(topic: &Topic, mark: Option<char>, lean: bool) -> Label {
         let mut label = Label::new("<t", mark, lean);
-        label.words(
-            "name",
-            if topic.title.is_empty() {
-                &topic.id
-            } else {
-                &topic.title
-            },
-        );
+        label.words("name", if topic.title.is_empty() { &topic.id } else { &topic.title });
         if !lean {
             label.words("also", &topic.aliases.join(", "));
         }
@@ -86,9 +73,7 @@ impl Label {
         if !lean {
             label.name("in", &topic.providers.join(", "));
         }
-        let words = [&topic.title, &topic.summary]
-            .into_iter()
-            .chain(&topic.aliases);
+        let words = [&topic.title, &topic.summary].into_iter().chain(&topic.aliases);
         if words.into_iter().any(|text| instruction_like(text)) {
             label.name("note", "reads like an instruction");
         }
@@ -101,12 +86,7 @@ impl Label {
     }
 
     fn new(open: &str, mark: Option<char>, lean: bool) -> Label {
-        Label {
-            head: open.into(),
-            longest: if lean { LEAN_VALUE } else { usize::MAX },
-            mark,
-            ..Label::default()
-        }
+        Label { head: open.into(), longest: if lean { LEAN_VALUE } else { usize::MAX }, mark, ..Label::default() }
     }
 
     /// A value made of words: they are marked if words are.
@@ -121,11 +101,7 @@ impl Label {
 
     /// A value that is only worth its bytes where the text does not have it already.
     fn unless_said(&mut self, name: &str, value: &str, result: &Evidence) {
-        let text = if result.text.is_empty() {
-            &result.title
-        } else {
-            &result.text
-        };
+        let text = if result.text.is_empty() { &result.title } else { &result.text };
         if !text.contains(value) {
             self.words(name, value);
         }
@@ -161,13 +137,7 @@ impl Label {
     }
 }
 
-fn push_attribute(
-    out: &mut String,
-    name: &str,
-    value: &str,
-    mark: Option<char>,
-    longest: usize,
-) -> usize {
+fn push_attribute(out: &mut String, name: &str, value: &str, mark: Option<char>, longest: usize) -> usize {
     out.push(' ');
     out.push_str(name);
     out.push_str("=\"");
@@ -183,9 +153,7 @@ fn push_attribute(
 /// The source that the kept body itself came from, and all others.
 fn own_source(result: &Evidence) -> (Option<&SourceRef>, &[SourceRef]) {
     match result.sources.split_first() {
-        Some((own, others)) if own.provider_id == result.provider_id && own.id == result.id => {
-            (Some(own), others)
-        }
+        Some((own, others)) if own.provider_id == result.provider_id && own.id == result.id => (Some(own), others),
         _ => (None, &result.sources),
     }
 }

@@ -23,11 +23,7 @@ impl Nonce {
     pub fn new(text: impl Into<String>) -> Result<Self, BadNonce> {
         let text = text.into();
         let fits = (8..=32).contains(&text.len());
-        if fits && text.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
-            Ok(Nonce(text))
-        } else {
-            Err(BadNonce)
-        }
+        if fits && text.bytes().all(|byte| byte.is_ascii_alphanumeric()) { Ok(Nonce(text)) } else { Err(BadNonce) }
     }
 
     /// Writes random bytes in base 32: 8 bytes, the least, give 13 characters; 16, the most, give 26.
@@ -112,10 +108,7 @@ mod tests {
         let nonce = |bytes: &[u8]| Nonce::from_bytes(bytes).map(String::from);
         assert_eq!(nonce(&[0; 8]).as_deref(), Ok("0000000000000"));
         assert_eq!(nonce(&[255; 8]).as_deref(), Ok("vvvvvvvvvvvvu"));
-        assert_eq!(
-            nonce(&[1, 2, 3, 4, 5, 6, 7, 8]).as_deref(),
-            Ok("041061050o3gg")
-        );
+        assert_eq!(nonce(&[1, 2, 3, 4, 5, 6, 7, 8]).as_deref(), Ok("041061050o3gg"));
         assert_eq!(nonce(&[7; 16]).map(|text| text.len()), Ok(26));
         assert_eq!(nonce(&[7; 7]), Err(BadNonce));
         assert_eq!(nonce(&[7; 17]), Err(BadNonce));

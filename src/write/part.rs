@@ -87,11 +87,7 @@ impl Part<'_> {
                 break;
             }
             written.tokens = counter.count(&written.text);
-            let greatest = written
-                .providers
-                .iter()
-                .map(|text| (counter.count(text), text.len()))
-                .max();
+            let greatest = written.providers.iter().map(|text| (counter.count(text), text.len())).max();
             let (provider_tokens, provider_len) = greatest.unwrap_or_default();
             if written.tokens <= limits.tokens && provider_tokens <= limits.provider {
                 let len = written.text.len();
@@ -115,8 +111,7 @@ impl Part<'_> {
                 room = shrunk(written.text.len(), limits.tokens, written.tokens, attempt).min(room);
             }
             if provider_tokens > limits.provider {
-                provider_room = shrunk(provider_len, limits.provider, provider_tokens, attempt)
-                    .min(provider_room);
+                provider_room = shrunk(provider_len, limits.provider, provider_tokens, attempt).min(provider_room);
             }
         }
         best.unwrap_or_default()
@@ -158,54 +153,24 @@ impl Part<'_> {
         if written.included.is_empty() {
             return Written::default();
         }
-        written.text = [
-            "<",
-            &self.frame,
-            ">\n",
-            self.notice,
-            "\n",
-            &written.text,
-            &report,
-            "</",
-            &self.frame,
-            ">\n",
-        ]
-        .concat();
+        written.text =
+            ["<", &self.frame, ">\n", self.notice, "\n", &written.text, &report, "</", &self.frame, ">\n"].concat();
         written
     }
 
     /// The elements alone, within `total` bytes.
     fn elements(&self, total: usize, provider: usize) -> Written {
         let share = (total as f64 * self.share) as usize;
-        let least = if self.names_alone {
-            0
-        } else {
-            (total / 8).clamp(SHORTEST, 320)
-        };
-        let (slots, mut ledger) = fill(
-            &self.items,
-            Room {
-                total,
-                provider,
-                share,
-                least,
-            },
-        );
-        let mut written = Written {
-            complete: slots.len() == self.items.len(),
-            ..Written::default()
-        };
+        let least = if self.names_alone { 0 } else { (total / 8).clamp(SHORTEST, 320) };
+        let (slots, mut ledger) = fill(&self.items, Room { total, provider, share, least });
+        let mut written = Written { complete: slots.len() == self.items.len(), ..Written::default() };
         for slot in &slots {
             let Some(item) = self.items.get(slot.item) else {
                 continue;
             };
             // What earlier texts left unused when they were cut at the end of a word.
             let more = item.len.saturating_sub(slot.text).min(ledger.left(item));
-            let more = if slot.text + more >= item.len.min(SHORTEST) && ledger.take(item, more) {
-                more
-            } else {
-                0
-            };
+            let more = if slot.text + more >= item.len.min(SHORTEST) && ledger.take(item, more) { more } else { 0 };
             let start = written.text.len();
             let used = self.push_element(&mut written, item, slot, slot.text + more);
             ledger.give_back(item, (slot.text + more).saturating_sub(used));
@@ -272,26 +237,15 @@ fn push_shortened(out: &mut String, text: &str, style: Style, room: usize) -> us
             return hidden;
         }
         // A joiner at the very end is written out once its partner is gone.
-        kept = kept
-            .get(..kept.floor_char_boundary(kept.len() - 1))
-            .unwrap_or_default();
+        kept = kept.get(..kept.floor_char_boundary(kept.len() - 1)).unwrap_or_default();
     }
 }
 
 /// `len` bytes counted `count`: the length that should count `tokens`.
 fn grown(len: usize, tokens: usize, count: usize) -> usize {
-    if len == count {
-        tokens
-    } else {
-        (len as f64 * tokens as f64 / count.max(1) as f64) as usize
-    }
+    if len == count { tokens } else { (len as f64 * tokens as f64 / count.max(1) as f64) as usize }
 }
 
 fn omitted_report(count: usize) -> String {
-    [
-        "<omitted count=\"",
-        &count.to_string(),
-        "\" for=\"space\"/>\n",
-    ]
-    .concat()
+    ["<omitted count=\"", &count.to_string(), "\" for=\"space\"/>\n"].concat()
 }
