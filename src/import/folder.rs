@@ -114,7 +114,9 @@ fn file(importer: &mut Importer, entry: &Entry, progress: &mut dyn FnMut(Progres
             importer.markdown_bytes(&entry.name, &bytes);
         }
         Some(Format::Records) => importer.jsonl(&entry.name, reader, total, progress),
-        _ => importer.skipped(
+        Some(Format::McpGraph) => importer.mcp_graph(&entry.name, reader, total, progress),
+        Some(Format::ChatGpt) => importer.chatgpt(&entry.name, reader, total, progress),
+        None => importer.skipped(
             &entry.name,
             None,
             "no reader is for this kind of file: expected .md, .jsonl, or an export of ChatGPT or of the MCP memory server",

@@ -1,8 +1,8 @@
 //! Readers: notes, records, memory graphs and chat exports become records, topics and known entities.
 //!
 //! Everything here reads bytes or text that was handed in. Nothing panics on any input. A fault is reported by file and
-//! line and costs what it stands on, nothing else; the one exception is on purpose: a note whose **scope** cannot be
-//! read is left out, because importing it would show it to everyone.
+//! line and costs what it stands on, nothing else. One exception is on purpose: a note whose **scope** cannot be read is
+//! left out, because importing it would show it to everyone.
 //!
 //! | [`Format`] | what becomes of it |
 //! | --- | --- |
@@ -14,16 +14,22 @@
 //! The JSON readers are native only; the Markdown reader compiles everywhere.
 
 mod detect;
-#[cfg(all(feature = "cli", not(target_arch = "wasm32")))]
-pub mod folder;
+mod markdown;
 mod front;
+mod split;
+mod resolve;
 #[cfg(not(target_arch = "wasm32"))]
 mod jsonl;
 #[cfg(not(target_arch = "wasm32"))]
+mod mcp;
+#[cfg(not(target_arch = "wasm32"))]
+mod chatgpt;
+#[cfg(not(target_arch = "wasm32"))]
 mod lines;
-mod markdown;
-mod resolve;
-mod split;
+#[cfg(not(target_arch = "wasm32"))]
+mod elements;
+#[cfg(all(feature = "cli", not(target_arch = "wasm32")))]
+pub mod folder;
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -112,7 +118,11 @@ pub struct Importer {
     taken: HashMap<String, (String, Option<usize>)>,
     note_ids: HashSet<String>,
     /// Topics that were given as such, not made from notes.
+    #[cfg(not(target_arch = "wasm32"))]
     topic_ids: HashSet<String>,
+    /// Chats that have been read.
+    #[cfg(not(target_arch = "wasm32"))]
+    conversations: HashSet<String>,
     entity_places: HashMap<(String, Scope), usize>,
     /// Reports so far by file, for the limit.
     reported: HashMap<String, usize>,

@@ -1,0 +1,3 @@
+//! One binary for all native integration tests.
+
+mod import;
