@@ -11,6 +11,27 @@
 //! | [`McpGraph`](Format::McpGraph) | a fact for each observation and relation, a known entity for each entity |
 //! | [`ChatGpt`](Format::ChatGpt) | a turn for each message on the current branch of each conversation |
 //!
+//! # Front matter of a note
+//!
+//! All keys are optional; `validFrom`, `valid_from` and `valid-from` are the same key, and unknown keys are pointed out.
+//!
+//! | keys | meaning | default |
+//! | --- | --- | --- |
+//! | `id`, `title`, `kind` | as in [`Record`] | the path without extension, the first `#` heading or the file name, `note` |
+//! | `aliases`, `tags`, `summary` | of the topic; tags also of the records, aliases also cues of the first | none |
+//! | `subject`, `predicate`, `entities`, `cues`, `unresolved`, `confidence`, `importance` | of every record | none |
+//! | `status` | `active`, `archived` or `deleted` | `active` |
+//! | `created` (or `date`), `updated`, `valid_from`, `valid_until`, `expires` | dates or times | `created` from a file name that begins with a date |
+//! | `scope` | `{name: value}`: who may see it | everyone |
+//! | `source` | an address, or a map of `provider`, `uri`, `session`, `position`, `speaker` | the path |
+//! | `session` | conversation or document that the sections are part of | the note's id |
+//! | `supersedes`, `superseded_by` | other notes by id, path, file name or title, or records by id; one side is enough | none |
+//! | `entity` | this note is about that person or thing: `aliases` are its other names | with `kind: entity` the subject or title |
+//! | `topic` | title of a topic that several notes share | the note is its own topic |
+//! | `catalog` | `false`: no topic is made of it | `true` |
+//!
+//! Archived, deleted and superseded notes make no topic either.
+//!
 //! The JSON readers are native only; the Markdown reader compiles everywhere.
 
 mod detect;
@@ -34,6 +55,8 @@ pub mod folder;
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 
+use serde::Serialize;
+
 pub use detect::{Format, detect};
 
 use crate::memory::{KnownEntity, Record, Scope, Topic};
@@ -54,7 +77,8 @@ pub struct Import {
 }
 
 /// Something that the author of the input should know. Displayed as `path:line: message`.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct Report {
     /// Name of the file as it was given to the reader, or relative to the folder.
@@ -68,7 +92,8 @@ pub struct Report {
 }
 
 /// How much a [`Report`] cost.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "camelCase")]
 pub enum Severity {
     /// Imported, but not quite as written.
     Warning,
@@ -117,6 +142,8 @@ pub struct Importer {
     /// Record ids that are taken, with the place that took them.
     taken: HashMap<String, (String, Option<usize>)>,
     note_ids: HashSet<String>,
+    /// The next free place in each session that notes share.
+    places: HashMap<String, u32>,
     /// Topics that were given as such, not made from notes.
     #[cfg(not(target_arch = "wasm32"))]
     topic_ids: HashSet<String>,
@@ -158,7 +185,14 @@ impl Importer {
         };
         self.settle_id(&mut draft);
         let first = self.import.records.len();
-        let (mut note, records) = draft.finish(|id| self.taken.contains_key(id));
+        let (mut note, mut records) = draft.finish(|id| self.taken.contains_key(id));
+        for record in &mut records {
+            // Notes of one session follow each other; each keeps the order of its sections.
+            let next = self.places.entry(record.source.session.clone()).or_default();
+            let position = record.source.position.unwrap_or(0).max(*next);
+            *next = position.saturating_add(1);
+            record.source.position = Some(position);
+        }
         for record in records {
             self.record(record, name, Some(1));
         }

@@ -163,6 +163,17 @@ fn a_note_becomes_a_record_for_each_section() {
 }
 
 #[test]
+fn notes_of_one_session_follow_each_other() {
+    let import = notes(&[
+        ("a.md", "---\nsession: s\n---\nOne.\n## Two\nText."),
+        ("b.md", "---\nsession: s\n---\nThree."),
+        ("c.md", "---\nsource: {session: s, position: 9}\n---\nTen.\n## Eleven\nText."),
+    ]);
+    let positions: Vec<Option<u32>> = import.records.iter().map(|record| record.source.position).collect();
+    assert_eq!(positions, [0, 1, 2, 9, 10].map(Some));
+}
+
+#[test]
 fn links_become_entities_and_file_dates_become_times() {
     let import = notes(&[("2026-03-01.md", "# T\nWith [[dir/Rhea#Early|her]] and [[rhea]] and [[Kafka]].")]);
     assert_eq!(import.records[0].entities, ["Rhea", "Kafka"]);

@@ -142,6 +142,18 @@ fn an_export_of_chatgpt() {
 }
 
 #[test]
+fn the_sample_notes_have_no_fault() {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("www/notes");
+    let import = folder::read(&path, &mut |_| {}).expect("the sample notes are there");
+    assert_eq!(reports(&import), Vec::<String>::new());
+    assert!(import.topics.len() >= 40);
+    assert_eq!(record(&import, "decision-events-kafka").superseded_by.as_deref(), Some("decision-events-outbox"));
+    assert!(!import.topics.iter().any(|topic| topic.id == "decision-events-kafka"));
+    let rhea = import.entities.iter().find(|entity| entity.name == "rhea").expect("rhea is known");
+    assert_eq!(rhea.aliases, ["my wife"]);
+}
+
+#[test]
 fn everything_together_and_nothing_at_all() {
     let import = read("");
     assert_eq!(import.records.len(), 6 + 3 + 5 + 7);

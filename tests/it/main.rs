@@ -1,3 +1,4 @@
 //! One binary for all native integration tests.
 
+#[cfg(feature = "cli")]
 mod import;
