@@ -14,3 +14,5 @@ pub mod rank;
 pub mod write;
 pub mod engine;
 pub mod import;
+#[cfg(target_arch = "wasm32")]
+pub mod wasm;

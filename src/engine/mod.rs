@@ -22,7 +22,7 @@ use crate::memory::{Record, Topic};
 use crate::plan::TopicIndex;
 use crate::retrieve::{LocalModel, Store};
 use crate::snapshot::{IndexConfig, Segment};
-use crate::write::Nonce;
+use crate::write::{Nonce, Utf8Bytes};
 
 /// Id of the built-in store among the providers.
 pub const STORE_ID: &str = "memory";
@@ -90,6 +90,11 @@ impl Engine {
 
     pub(crate) fn nonce(&self) -> Option<&Nonce> {
         self.nonce.as_ref()
+    }
+
+    /// Whether this session has a nonce.
+    pub fn has_nonce(&self) -> bool {
+        self.nonce.is_some()
     }
 
     /// Sets the nonce of this session, drawn by whoever has randomness.
@@ -205,7 +210,7 @@ impl Engine {
     /// A recall or search driven to its end where nothing is injected: calls to providers are answered with "not available".
     pub fn run(&self, mut recall: Recall) -> RecallResult {
         loop {
-            match recall.advance(self) {
+            match recall.advance(self, &Utf8Bytes) {
                 Step::Done(result) => return *result,
                 Step::Wait(calls) => {
                     for call in calls {

@@ -9,7 +9,7 @@ use crate::memory::Topic;
 use crate::plan::Plan;
 use crate::rank::Evidence;
 use crate::retrieve::{Found, Query, Rejection, Scratch, Side, View};
-use crate::write::{BlockOptions, Nonce, Utf8Bytes, write_block};
+use crate::write::{BlockOptions, CountTokens, Nonce, write_block};
 
 /// One recall or search on its way.
 pub struct Recall {
@@ -91,8 +91,8 @@ impl Recall {
         self.request.deadline_ms.unwrap_or(engine.config().deadline_ms)
     }
 
-    /// Goes on as far as possible. Calls that were asked for and are not settled count as timed out.
-    pub fn advance(&mut self, engine: &Engine) -> Step {
+    /// Goes on as far as possible; `counter` measures the block. Calls that were asked for and are not settled count as timed out.
+    pub fn advance(&mut self, engine: &Engine, counter: &dyn CountTokens) -> Step {
         match self.stage {
             Stage::Begin => {
                 let wanted = engine.config().semantic_timeout_ms > 0.0 && !engine.store().base().vectors().is_empty();
@@ -107,13 +107,13 @@ impl Recall {
                     model.embed(&self.query.text, &mut vector);
                     self.side = Some(Side { vector: quantize(&vector), share: model.share() });
                 }
-                self.plan(engine)
+                self.plan(engine, counter)
             }
             Stage::Embedding => {
                 self.take_vector(engine);
-                self.plan(engine)
+                self.plan(engine, counter)
             }
-            Stage::Asking => self.finish(engine),
+            Stage::Asking => self.finish(engine, counter),
             Stage::Done => Step::Done(Box::default()),
         }
     }
@@ -176,7 +176,7 @@ impl Recall {
         self.seen = engine.store().overlay_revision();
     }
 
-    fn plan(&mut self, engine: &Engine) -> Step {
+    fn plan(&mut self, engine: &Engine, counter: &dyn CountTokens) -> Step {
         self.look(engine);
         let decision = if self.searching {
             let plan = Plan {
@@ -204,10 +204,10 @@ impl Recall {
             self.call(kind, timeout);
         }
         self.stage = Stage::Asking;
-        if self.calls.is_empty() { self.finish(engine) } else { self.wait() }
+        if self.calls.is_empty() { self.finish(engine, counter) } else { self.wait() }
     }
 
-    fn finish(&mut self, engine: &Engine) -> Step {
+    fn finish(&mut self, engine: &Engine, counter: &dyn CountTokens) -> Step {
         // What was learned or withdrawn while providers were awaited counts.
         if engine.store().overlay_revision() != self.seen {
             self.look(engine);
@@ -253,7 +253,7 @@ impl Recall {
             options.datamark = engine.config().datamark;
             options.per_source_share = engine.config().per_source_share;
             let topics = shown_topics(engine, &self.request, &decision);
-            write_block(&topics, &evidence, &engine.config().budgets, &Utf8Bytes, &options)
+            write_block(&topics, &evidence, &engine.config().budgets, counter, &options)
         };
         Step::Done(Box::new(RecallResult {
             plan: decision.plan,

@@ -1,0 +1,117 @@
+use serde::Serialize;
+use wasm_bindgen::prelude::*;
+
+use super::value::{from_js, throw, to_js};
+use crate::embed::HashEmbedder;
+use crate::error::{Error, ErrorCode};
+use crate::import::{Importer, Severity};
+use crate::memory::{KnownEntity, Record, Topic};
+use crate::snapshot::{IndexConfig, SnapshotBuilder};
+
+/// Builds a snapshot in slices, so that a page stays responsive.
+#[wasm_bindgen]
+pub struct WasmBuilder {
+    builder: std::cell::RefCell<Option<SnapshotBuilder>>,
+}
+
+#[wasm_bindgen]
+impl WasmBuilder {
+    #[wasm_bindgen(constructor)]
+    pub fn new(config: JsValue) -> Result<WasmBuilder, JsValue> {
+        let config: IndexConfig = from_js(config, ErrorCode::InvalidConfig, "index settings")?;
+        let model = std::sync::Arc::new(HashEmbedder);
+        Ok(WasmBuilder { builder: Some(SnapshotBuilder::new(config, Some(model))).into() })
+    }
+
+    pub fn add(&self, record: JsValue) -> Result<(), JsValue> {
+        let record: Record = from_js(record, ErrorCode::InvalidRecord, "record")?;
+        self.with(|builder| builder.add(record))
+    }
+
+    #[wasm_bindgen(js_name = addTopic)]
+    pub fn add_topic(&self, topic: JsValue) -> Result<(), JsValue> {
+        let topic: Topic = from_js(topic, ErrorCode::InvalidRecord, "topic")?;
+        self.with(|builder| builder.add_topic(topic))
+    }
+
+    #[wasm_bindgen(js_name = addEntity)]
+    pub fn add_entity(&self, entity: JsValue) -> Result<(), JsValue> {
+        let entity: KnownEntity = from_js(entity, ErrorCode::InvalidRecord, "entity")?;
+        self.with(|builder| {
+            builder.add_entity(entity);
+            Ok(())
+        })
+    }
+
+    /// Works through up to `records` records; true once only `finish` is left.
+    pub fn step(&self, records: usize) -> Result<bool, JsValue> {
+        self.with(|builder| Ok(builder.step(records)))
+    }
+
+    pub fn progress(&self) -> f64 {
+        self.builder.borrow().as_ref().map_or(1.0, SnapshotBuilder::progress)
+    }
+
+    pub fn finish(&self) -> Result<Vec<u8>, JsValue> {
+        let builder = self.builder.borrow_mut().take().ok_or_else(finished)?;
+        builder.finish().map_err(|error| throw(&error))
+    }
+
+    fn with<T>(&self, act: impl FnOnce(&mut SnapshotBuilder) -> Result<T, Error>) -> Result<T, JsValue> {
+        let mut builder = self.builder.borrow_mut();
+        act(builder.as_mut().ok_or_else(finished)?).map_err(|error| throw(&error))
+    }
+}
+
+fn finished() -> JsValue {
+    throw(&Error::new(ErrorCode::InvalidRequest, "this builder is finished: make a new one"))
+}
+
+/// Reads Markdown notes; what they say of each other is resolved when all are there.
+#[wasm_bindgen]
+pub struct WasmNotes {
+    importer: std::cell::RefCell<Importer>,
+}
+
+/// What was read, as JavaScript sees it.
+#[derive(Serialize)]
+struct Notes {
+    records: Vec<Record>,
+    topics: Vec<Topic>,
+    entities: Vec<KnownEntity>,
+    reports: Vec<NoteReport>,
+}
+
+#[derive(Serialize)]
+struct NoteReport {
+    file: String,
+    line: Option<usize>,
+    skipped: bool,
+    message: String,
+}
+
+#[wasm_bindgen]
+impl WasmNotes {
+    #[wasm_bindgen(constructor)]
+    #[allow(clippy::new_without_default)]
+    pub fn new() -> WasmNotes {
+        WasmNotes { importer: Importer::new().into() }
+    }
+
+    /// Reads a note; `name` is its path, which becomes its id and the address of its source.
+    pub fn add(&self, name: &str, text: &str) {
+        self.importer.borrow_mut().markdown(name, text);
+    }
+
+    pub fn finish(&self) -> Result<JsValue, JsValue> {
+        let import = self.importer.replace(Importer::new()).finish();
+        let reports = import.reports.into_iter().map(|report| NoteReport {
+            file: report.file,
+            line: report.line,
+            skipped: report.severity == Severity::Skipped,
+            message: report.message,
+        });
+        let reports = reports.collect();
+        to_js(&Notes { records: import.records, topics: import.topics, entities: import.entities, reports })
+    }
+}

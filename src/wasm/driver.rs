@@ -1,0 +1,152 @@
+//! Awaits what the engine asks for: every call at once, each under its own timer and AbortController, all under one
+//! deadline and the caller's signal.
+
+use std::cell::RefCell;
+use std::rc::Rc;
+
+use js_sys::{Array, Function, Object, Promise, Reflect};
+use serde::Serialize;
+use wasm_bindgen::prelude::*;
+use wasm_bindgen_futures::{JsFuture, future_to_promise};
+
+use super::engine::State;
+use super::host::{AbortController, AbortSignal, Listener, Timer, monotonic_ms};
+use super::value::{message_of, provider_results, to_js, vectors};
+use crate::engine::{Call, CallKind, Outcome, Recall, RecallResult, Step};
+use crate::memory::Scope;
+use crate::write::{CountTokens, Utf8Bytes};
+
+/// Numbers that stand for why an await ended, where no answer can be one.
+const TIMED_OUT: &str = "foreword:timed-out";
+const ABORTED: &str = "foreword:aborted";
+const DEADLINE: &str = "foreword:deadline";
+
+/// What a provider is asked.
+#[derive(Serialize)]
+#[serde(rename_all = "camelCase")]
+struct ProviderRequest<'a> {
+    provider_id: &'a str,
+    query: &'a str,
+    reason: &'a str,
+    limit: usize,
+    scope: &'a Scope,
+}
+
+pub(super) async fn drive(state: &Rc<State>, mut recall: Recall, signal: Option<AbortSignal>) -> Box<RecallResult> {
+    let deadline = recall.deadline_ms(&state.engine.borrow());
+    let started = monotonic_ms();
+    loop {
+        let step = {
+            let counter = Counter::of(state);
+            let engine = state.engine.borrow().clone();
+            recall.advance(&engine, &counter)
+        };
+        let calls = match step {
+            Step::Done(result) => return result,
+            Step::Wait(calls) => calls,
+        };
+        let left = (deadline - (monotonic_ms() - started)).max(0.0);
+        // The timer and the listener are dropped, and so called off, when the round is over.
+        let overall = Timer::new(left, &JsValue::from_str(DEADLINE));
+        let listener = signal.as_ref().map(|signal| Listener::new(signal, &JsValue::from_str(ABORTED)));
+        let stop = match &listener {
+            Some(listener) => Promise::race(&Array::of2(&overall.promise, &listener.promise)),
+            None => overall.promise.clone(),
+        };
+        let settled: Rc<RefCell<Vec<(u32, Outcome, f64)>>> = Rc::default();
+        let rounds = Array::new();
+        for call in calls {
+            rounds.push(&round(state, call, stop.clone(), Rc::clone(&settled)));
+        }
+        // Each round resolves, whatever happens in it.
+        let _ = JsFuture::from(Promise::all(&rounds)).await;
+        for (call, outcome, elapsed) in settled.take() {
+            recall.settle(call, outcome, elapsed);
+        }
+        if signal.as_ref().is_some_and(AbortSignal::aborted) {
+            recall.degrade("deadline", "the caller called the recall off; what was there by then is used");
+        } else if monotonic_ms() - started >= deadline {
+            recall.degrade(
+                "deadline",
+                format!("the recall took longer than {deadline} ms; what was there by then is used"),
+            );
+        }
+    }
+}
+
+/// One call from start to outcome, as a promise that always resolves.
+fn round(state: &Rc<State>, call: Call, stop: Promise, settled: Rc<RefCell<Vec<(u32, Outcome, f64)>>>) -> Promise {
+    let started = monotonic_ms();
+    let controller = AbortController::new();
+    let begun = begin(state, &call.kind, &controller);
+    let most = state.engine.borrow().config().provider_results;
+    future_to_promise(async move {
+        let outcome = match begun {
+            Err(thrown) => Outcome::Failed(message_of(&thrown)),
+            Ok(answer) => {
+                let timer = Timer::new(call.timeout_ms, &JsValue::from_str(TIMED_OUT));
+                let race = Promise::race(&Array::of3(&answer, &timer.promise, &stop));
+                match JsFuture::from(race).await {
+                    Err(thrown) => Outcome::Failed(message_of(&thrown)),
+                    Ok(value) => match value.as_string().as_deref() {
+                        Some(TIMED_OUT | DEADLINE) => {
+                            controller.abort();
+                            Outcome::TimedOut
+                        }
+                        Some(ABORTED) => {
+                            controller.abort();
+                            Outcome::Aborted
+                        }
+                        _ => read(&call.kind, &value, most),
+                    },
+                }
+            }
+        };
+        settled.borrow_mut().push((call.id, outcome, monotonic_ms() - started));
+        Ok(JsValue::UNDEFINED)
+    })
+}
+
+/// Makes the call. The function may throw, return, or return a promise.
+fn begin(state: &State, kind: &CallKind, controller: &AbortController) -> Result<Promise, JsValue> {
+    let options = Object::new();
+    Reflect::set(&options, &"signal".into(), &controller.signal())?;
+    let (function, argument) = match kind {
+        CallKind::Embed { texts } => (state.embedder.borrow().clone(), to_js(texts)?),
+        CallKind::Provider { provider_id, query, reason, limit, scope } => {
+            let request = ProviderRequest { provider_id, query, reason, limit: *limit, scope };
+            (state.providers.borrow().get(provider_id).cloned(), to_js(&request)?)
+        }
+    };
+    let function: Function = function.ok_or_else(|| JsValue::from_str("there is no function to call"))?;
+    Ok(Promise::resolve(&function.call2(&JsValue::UNDEFINED, &argument, &options)?))
+}
+
+fn read(kind: &CallKind, value: &JsValue, most: usize) -> Outcome {
+    let outcome = match kind {
+        CallKind::Embed { .. } => vectors(value).map(Outcome::Vectors),
+        CallKind::Provider { .. } => {
+            provider_results(value, most).map(|(results, unreadable)| Outcome::Results(results, unreadable))
+        }
+    };
+    outcome.unwrap_or_else(Outcome::Failed)
+}
+
+/// Counts tokens with the host's function; where it throws or answers nonsense, bytes are counted, which are never fewer.
+struct Counter(Option<Function>);
+
+impl Counter {
+    fn of(state: &State) -> Counter {
+        Counter(state.count_tokens.borrow().clone())
+    }
+}
+
+impl CountTokens for Counter {
+    fn count(&self, text: &str) -> usize {
+        let counted = self.0.as_ref().and_then(|count| count.call1(&JsValue::UNDEFINED, &JsValue::from_str(text)).ok());
+        match counted.and_then(|count| count.as_f64()) {
+            Some(count) if count.is_finite() && count >= 0.0 => count.ceil() as usize,
+            _ => Utf8Bytes.count(text),
+        }
+    }
+}
