@@ -7,6 +7,7 @@ use crate::rank::{Evidence, Flag};
 
 use super::budget::{Budgets, CountTokens};
 use super::ids::{citation_ids, opponents, reading_order};
+use super::instruction::instruction_like;
 use super::label::Label;
 use super::nonce::Nonce;
 use super::part::{Item, Limits, Part, Written};
@@ -128,14 +129,18 @@ const MARK: char = '^';
 
 fn catalog_part<'t>(topics: &[&'t Topic], options: &BlockOptions) -> Part<'t> {
     let mark = options.mark();
-    let items = topics.iter().map(|topic| Item {
-        full: Label::topic(topic, mark, false),
-        lean: Label::topic(topic, mark, true),
-        text: &topic.summary,
-        cut: false,
-        len: 0,
-        provider: 0,
-        document: 0,
+    let items = topics.iter().map(|topic| {
+        let note =
+            [&topic.title, &topic.summary].into_iter().chain(&topic.aliases).any(|text| instruction_like(start(text)));
+        Item {
+            full: Label::topic(topic, note, mark, false),
+            lean: Label::topic(topic, note, mark, true),
+            text: &topic.summary,
+            cut: false,
+            len: 0,
+            provider: 0,
+            document: 0,
+        }
     });
     Part {
         frame: ["topics-", options.nonce.as_str()].concat(),
@@ -168,11 +173,14 @@ fn recall_part<'e>(
         };
         let conflicts: Vec<&str> =
             opponents.get(at).into_iter().flatten().filter_map(|&other| ids.get(other)).map(String::as_str).collect();
+        let note = result.flags.contains(&Flag::InstructionLike)
+            || instruction_like(start(&result.text))
+            || instruction_like(start(&result.title));
         let cut = result.flags.contains(&Flag::Truncated) && !result.text.ends_with('…');
         let (provider, document) = (providers.len(), documents.len());
         items.push(Item {
-            full: Label::record(result, id, &conflicts, mark, false),
-            lean: Label::record(result, id, &conflicts, mark, true),
+            full: Label::record(result, id, &conflicts, note, mark, false),
+            lean: Label::record(result, id, &conflicts, note, mark, true),
             text: if result.text.is_empty() { &result.title } else { &result.text },
             cut,
             len: 0,
@@ -196,6 +204,11 @@ fn recall_part<'e>(
         names_alone: false,
         mark,
     }
+}
+
+/// As much of a text as is looked at here for the shape of an instruction; longer ones were looked at when they were stored.
+fn start(text: &str) -> &str {
+    text.get(..text.floor_char_boundary(16 * 1024)).unwrap_or_default()
 }
 
 /// What a result is part of: its provider, and there the conversation, else the address; `at` if it names neither.

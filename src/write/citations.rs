@@ -17,7 +17,7 @@ use crate::text::unescape;
 /// footnotes `[^1]`; task boxes `[x]`; wiki links `[[page]]`; `\[`; bare letters or digits right after a word, as in `list[0]`,
 /// unless they are a retrieved id.
 ///
-/// Never panics; time grows with the length of the answer times the length of the longest id.
+/// Never panics; time grows with the length of the answer and of the longest id.
 pub fn check_citations<S: AsRef<str>>(answer: &str, ids: impl IntoIterator<Item = S>) -> CitationReport {
     let ids: Vec<String> = ids.into_iter().map(|id| id.as_ref().to_owned()).collect();
     let mut check = Check::new(&ids);
@@ -53,10 +53,13 @@ impl CitationReport {
     }
 }
 
+/// The most bytes that are looked through for the end of a bracket, unless a retrieved id is longer.
+const LONGEST: usize = 1024;
+
 struct Check<'i> {
     known: BTreeSet<&'i str>,
     looks: BTreeSet<Looks>,
-    /// Bytes of the longest id as it may be written.
+    /// Bytes of the longest id; escaped, it may have nine times as many.
     longest: usize,
     cited: Vec<String>,
     unknown: Vec<String>,
@@ -76,8 +79,7 @@ impl<'i> Check<'i> {
         Check {
             known: ids.iter().map(String::as_str).collect(),
             looks: ids.iter().filter_map(|id| looks(id)).collect(),
-            // An escaped character has at most nine bytes more than it had.
-            longest: ids.iter().map(|id| id.len().saturating_mul(9)).max().unwrap_or(0).min(4096),
+            longest: ids.iter().map(String::len).max().unwrap_or(0),
             cited: Vec::new(),
             unknown: Vec::new(),
             told: BTreeSet::new(),
@@ -134,15 +136,14 @@ impl<'i> Check<'i> {
     /// Reads what begins with `[` at `at` and returns how many bytes of it are done with.
     fn bracket(&mut self, line: &str, at: usize, here: &str) -> usize {
         let before = line.get(..at).unwrap_or_default();
-        let window =
-            here.get(..here.floor_char_boundary(self.longest.saturating_add(2).min(here.len()))).unwrap_or_default();
-        let known_end = window
+        let window = |bytes: usize| here.get(..here.floor_char_boundary(bytes.saturating_add(2))).unwrap_or_default();
+        let escaped = window(self.longest.saturating_mul(9).min(LONGEST));
+        let sought = if escaped.contains('&') { escaped } else { window(self.longest) };
+        let known_end = sought
             .match_indices(']')
             .map(|(end, _)| end)
             .find(|&end| here.get(1..end).is_some_and(|inner| self.retrieved(inner).is_some()));
-        let Some(end) = known_end.or_else(|| here.find(']')) else {
-            return 1;
-        };
+        let Some(end) = known_end.or_else(|| window(LONGEST).find(']')) else { return 1 };
         let inner = here.get(1..end).unwrap_or_default();
         let behind = here.get(end + 1..).unwrap_or_default();
         if behind.starts_with('(') {

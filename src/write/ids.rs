@@ -38,7 +38,7 @@ pub fn citation_ids(evidence: &[Evidence]) -> Vec<String> {
     ids
 }
 
-/// Of each result, the places of those that contradict it, whichever of the two says so.
+/// Of each result, the places of those that contradict it, whichever of the two says so; 32 of them at most.
 pub(super) fn opponents(evidence: &[Evidence]) -> Vec<BTreeSet<usize>> {
     let mut places = BTreeMap::<&str, Vec<usize>>::new();
     for (place, result) in evidence.iter().enumerate() {
@@ -49,7 +49,7 @@ pub(super) fn opponents(evidence: &[Evidence]) -> Vec<BTreeSet<usize>> {
         for id in &result.conflicts_with {
             for &other in places.get(id.as_str()).into_iter().flatten() {
                 for (one, two) in [(place, other), (other, place)] {
-                    if let Some(known) = opponents.get_mut(one).filter(|_| one != two) {
+                    if let Some(known) = opponents.get_mut(one).filter(|known| one != two && known.len() < 32) {
                         known.insert(two);
                     }
                 }

@@ -8,8 +8,12 @@ use crate::text::glyphs;
 /// determined author will get past it. So it is only ever a note to the reader; nothing is dropped for it.
 pub fn instruction_like(text: &str) -> bool {
     let text = fold(text);
-    MARKUP.iter().any(|markup| text.raw.contains(markup))
-        || text.word_starts().any(|at| RULES.iter().any(|rule| rule.holds(&text.words, at)))
+    let markup = text.raw.contains(['<', '[', '#']);
+    markup && MARKUP.iter().any(|markup| text.raw.contains(markup))
+        || text
+            .word_starts()
+            .filter(|&at| may_begin_anchor(&text.words, at))
+            .any(|at| RULES.iter().any(|rule| rule.holds(&text.words, at)))
         || !text.words.is_ascii() && UNSPACED.iter().any(|rule| rule.occurs(&text.words))
 }
 
@@ -45,6 +49,37 @@ impl Rule {
     }
 }
 
+/// One bit for each pair of letters that begins an anchor: nearly every other word is passed over at once.
+const BEGINNINGS: [u64; 16] = {
+    let mut bits = [0; 16];
+    let mut rule = 0;
+    while rule < RULES.len() {
+        let anchors = RULES[rule].anchors;
+        let mut anchor = 0;
+        while anchor < anchors.len() {
+            let word = anchors[anchor].as_bytes();
+            let at = beginning(word[1], word[2]);
+            bits[at / 64] |= 1 << (at % 64);
+            anchor += 1;
+        }
+        rule += 1;
+    }
+    bits
+};
+
+const fn beginning(first: u8, second: u8) -> usize {
+    (first as usize * 31 + second as usize) % 1024
+}
+
+fn may_begin_anchor(words: &str, space: usize) -> bool {
+    let letter = |offset| words.as_bytes().get(space + offset).copied();
+    let (Some(first), Some(second)) = (letter(1), letter(2)) else {
+        return false;
+    };
+    let at = beginning(first, second);
+    BEGINNINGS.get(at / 64).is_some_and(|bits| bits >> (at % 64) & 1 == 1)
+}
+
 struct Folded {
     /// Lower case, without invisible characters.
     raw: String,
@@ -61,7 +96,11 @@ impl Folded {
 fn fold(text: &str) -> Folded {
     let mut raw = String::with_capacity(text.len());
     for glyph in glyphs(text).filter(|glyph| !glyph.hidden) {
-        raw.extend(glyph.char.to_lowercase());
+        if glyph.char.is_ascii() {
+            raw.push(glyph.char.to_ascii_lowercase());
+        } else {
+            raw.extend(glyph.char.to_lowercase());
+        }
     }
     let mut words = String::with_capacity(raw.len() + 2);
     words.push(' ');

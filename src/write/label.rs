@@ -1,8 +1,6 @@
 use crate::memory::Topic;
-use crate::rank::{Evidence, Flag, Freshness, SourceRef};
+use crate::rank::{Evidence, Freshness, SourceRef};
 use crate::text::{Style, escape, truncate};
-
-use super::instruction::instruction_like;
 
 /// What stands around the text of an element: its opening tag without the `>`, and what precedes its end tag.
 #[derive(Clone, Debug, Default)]
@@ -24,8 +22,16 @@ const NAMED_CONFLICTS: usize = 3;
 
 impl Label {
     /// The label of a record. A lean one cuts long values, leaves out addresses and sessions, and counts the
-    /// sources that it does not name. `conflicts` are the ids of the results that contradict it.
-    pub(super) fn record(result: &Evidence, id: &str, conflicts: &[&str], mark: Option<char>, lean: bool) -> Label {
+    /// sources that it does not name. `conflicts` are the ids of the results that contradict it;
+    /// `note` says that it reads like an instruction.
+    pub(super) fn record(
+        result: &Evidence,
+        id: &str,
+        conflicts: &[&str],
+        note: bool,
+        mark: Option<char>,
+        lean: bool,
+    ) -> Label {
         let mut label = Label::new("<m", mark, lean);
         label.attribute("id", id, None, usize::MAX);
         label.words("type", &result.kind);
@@ -48,10 +54,7 @@ impl Label {
             label.place(own);
         }
         label.attribute("conflicts", &named(conflicts), None, usize::MAX);
-        if result.flags.contains(&Flag::InstructionLike)
-            || instruction_like(&result.text)
-            || instruction_like(&result.title)
-        {
+        if note {
             label.name("note", "reads like an instruction");
         }
         if !lean {
@@ -63,7 +66,7 @@ impl Label {
     }
 
     /// The label of a catalog topic. A lean one is its name alone.
-    pub(super) fn topic(topic: &Topic, mark: Option<char>, lean: bool) -> Label {
+    pub(super) fn topic(topic: &Topic, note: bool, mark: Option<char>, lean: bool) -> Label {
         let mut label = Label::new("<t", mark, lean);
         label.words("name", if topic.title.is_empty() { &topic.id } else { &topic.title });
         if !lean {
@@ -73,8 +76,7 @@ impl Label {
         if !lean {
             label.name("in", &topic.providers.join(", "));
         }
-        let words = [&topic.title, &topic.summary].into_iter().chain(&topic.aliases);
-        if words.into_iter().any(|text| instruction_like(text)) {
+        if note {
             label.name("note", "reads like an instruction");
         }
         label

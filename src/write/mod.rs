@@ -15,13 +15,13 @@
 
 mod block;
 mod budget;
-mod citations;
-mod fill;
-mod ids;
-mod instruction;
-mod label;
-mod nonce;
 mod part;
+mod fill;
+mod label;
+mod ids;
+mod nonce;
+mod instruction;
+mod citations;
 
 pub use block::{Block, BlockOptions, write_block};
 pub use budget::{Budgets, CountTokens, Utf8Bytes, fit_text};
