@@ -619,3 +619,33 @@ proptest! {
         prop_assert_eq!(block.included, other.included);
     }
 }
+
+#[test]
+fn a_record_without_a_text_keeps_its_sources() {
+    let mut bare = fact("r1", "");
+    bare.sources.push(SourceRef { provider_id: "wiki".into(), id: "p9".into(), ..SourceRef::default() });
+    let parsed = recalled(&write(&[bare], 2048));
+    assert_eq!((&*parsed.elements[0].text, parsed.elements[0].also.len()), ("", 1));
+}
+
+#[test]
+fn bytes_are_fitted_at_the_first_try() {
+    struct Asked(Cell<usize>);
+    impl CountTokens for Asked {
+        fn count(&self, text: &str) -> usize {
+            self.0.set(self.0.get() + 1);
+            text.len()
+        }
+        fn bytes_per_token(&self) -> f64 {
+            1.0
+        }
+    }
+    let (_, evidence) = billing();
+    for budget in 200..1000 {
+        let asked = Asked(Cell::new(0));
+        let block = write_block(&[], &evidence, &budgets(0, budget), &asked, &options());
+        // Once for the part, once for its only provider.
+        assert!(asked.0.get() <= 2, "{budget}: {} times", asked.0.get());
+        assert!(block.recall.is_empty() || block.recall.len() <= budget);
+    }
+}
