@@ -1,0 +1,5 @@
+//! `wasm-pack test --node -- --no-default-features`
+
+#![cfg(target_arch = "wasm32")]
+
+mod shared;

@@ -1,0 +1,129 @@
+//! The shipped module: compile, bind, optimize, into pkg/wasm.
+
+use std::path::{Path, PathBuf};
+
+use crate::setup::{self, Node, Wasm};
+use crate::{Result, paths, process, size};
+
+const TRIPLE: &str = "wasm32-unknown-unknown";
+/// Of Cargo.toml.
+const PROFILE: &str = "wasm";
+
+/// What the oldest hosts know (Node 20.19, Chrome 96, Firefox 89, Safari 16.4) and the compiler uses.
+/// Enabling more makes a file that loads in none of them.
+const WASM_OPT: [&str; 9] = [
+    "-O3",
+    "--enable-bulk-memory",
+    "--enable-multivalue",
+    "--enable-mutable-globals",
+    "--enable-nontrapping-float-to-int",
+    "--enable-reference-types",
+    "--enable-sign-ext",
+    "--enable-simd",
+    "--strip-producers",
+];
+
+/// Builds, and says how large the result is.
+pub fn build() -> Result<()> {
+    ready()?;
+    size::print()
+}
+
+/// Builds unless nothing has changed.
+pub fn ready() -> Result<()> {
+    let wasm = setup::for_build()?;
+    let inputs = fingerprint(&wasm)?;
+    let stamp = paths::target().join("pkg-wasm.stamp");
+    if std::fs::read_to_string(&stamp).is_ok_and(|done| done == stamp_of(&inputs)) {
+        println!("pkg/wasm is up to date.");
+        return Ok(());
+    }
+    println!("Building the wasm module (usually 1 to 2 minutes, less when little has changed)");
+    let compiled = compile(&wasm)?;
+    let bound = paths::target().join("bound");
+    bind(&compiled, &bound)?;
+    optimize(&bound)?;
+    publish(&bound)?;
+    paths::write(&stamp, stamp_of(&inputs))
+}
+
+fn compile(wasm: &Wasm) -> Result<PathBuf> {
+    // A crate type of its own: as one of several, a cdylib silently loses link-time optimization.
+    let mut cargo = wasm.command("cargo");
+    cargo.args(["rustc", "--locked", "--lib", "--no-default-features", "--crate-type", "cdylib"]);
+    process::show(cargo.args(["--profile", PROFILE, "--target", TRIPLE]))?;
+    Ok(paths::target().join(TRIPLE).join(PROFILE).join("foreword.wasm"))
+}
+
+fn bind(compiled: &Path, out: &Path) -> Result<()> {
+    let _ = std::fs::remove_dir_all(out);
+    let mut bindgen = process::command(paths::tool("wasm-bindgen")?);
+    bindgen.arg(compiled).arg("--out-dir").arg(out);
+    process::show(bindgen.args(["--target", "web", "--out-name", "foreword"]))
+}
+
+fn optimize(dir: &Path) -> Result<()> {
+    let file = dir.join("foreword_bg.wasm");
+    let mut wasm_opt = setup::script(Node::OnPath, "binaryen/bin/wasm-opt");
+    process::show(wasm_opt.args(WASM_OPT).arg(&file).arg("-o").arg(&file))
+}
+
+/// Puts the finished files in place only when all of them are there.
+fn publish(from: &Path) -> Result<()> {
+    let out = paths::wasm_out();
+    let _ = std::fs::remove_dir_all(&out);
+    paths::create_dir(&out)?;
+    for file in paths::files_under(from)? {
+        let name = file.strip_prefix(from).expect("a file of this folder");
+        let to = out.join(name);
+        paths::create_dir(to.parent().expect("a folder"))?;
+        std::fs::copy(&file, &to).map_err(|e| format!("cannot copy to {}: {e}", to.display()))?;
+    }
+    Ok(())
+}
+
+/// Both sides: what went in, and what came out, should somebody have touched it since.
+fn stamp_of(inputs: &str) -> String {
+    let mut outputs = Hash::new();
+    for file in paths::files_under(&paths::wasm_out()).unwrap_or_default() {
+        outputs.file(&file);
+    }
+    format!("{inputs} {:016x}\n", outputs.0)
+}
+
+fn fingerprint(wasm: &Wasm) -> Result<String> {
+    let root = paths::root();
+    let mut hash = Hash::new();
+    for folder in ["src", ".cargo"] {
+        for file in paths::files_under(&root.join(folder))? {
+            hash.bytes(file.strip_prefix(&root).expect("a file of the checkout").to_string_lossy().as_bytes());
+            hash.file(&file);
+        }
+    }
+    for file in ["Cargo.toml", "Cargo.lock", "tests/js/package-lock.json", "xtask/src/module.rs"] {
+        hash.file(&root.join(file));
+    }
+    hash.bytes(process::capture(wasm.command("rustc").arg("-vV"))?.as_bytes());
+    hash.bytes(std::env::var("RUSTFLAGS").unwrap_or_default().as_bytes());
+    Ok(format!("{:016x}", hash.0))
+}
+
+/// FNV-1a: it has to notice edits, not enemies, and to be the same in every run.
+struct Hash(u64);
+
+impl Hash {
+    fn new() -> Hash {
+        Hash(0xcbf2_9ce4_8422_2325)
+    }
+
+    fn bytes(&mut self, bytes: &[u8]) {
+        // The length first, so that bytes cannot move from one part to the next unnoticed.
+        for byte in (bytes.len() as u64).to_le_bytes().iter().chain(bytes) {
+            self.0 = (self.0 ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3);
+        }
+    }
+
+    fn file(&mut self, path: &Path) {
+        self.bytes(&std::fs::read(path).unwrap_or_default());
+    }
+}
