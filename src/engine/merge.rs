@@ -125,7 +125,7 @@ impl Merge<'_> {
             speaker: record.source.speaker,
         }];
         evidence.id = record.id;
-        evidence.topic = record.topic;
+        evidence.topic = record.topic.map(|topic| self.title_of(topic));
         evidence.kind = record.kind;
         evidence.title = record.title;
         evidence.subject = record.subject;
@@ -155,6 +155,13 @@ impl Merge<'_> {
         evidence.freshness = self.config.rank.freshness(evidence.changed, self.view.now, in_force);
         self.stand(&mut evidence, importance);
         evidence
+    }
+
+    /// A record may name its topic by id; readers know it by its title.
+    fn title_of(&self, topic: String) -> String {
+        let topics = &self.store.catalog().topics;
+        let known = topics.iter().find(|known| known.id == topic && self.view.scope.admits(&known.scope));
+        known.map_or(topic, |known| known.title.clone())
     }
 
     fn stand(&self, evidence: &mut Evidence, importance: Option<f32>) {

@@ -30,7 +30,7 @@ pub fn deduplicate(evidence: Vec<Evidence>) -> Vec<Evidence> {
     kept.into_iter().map(|(evidence, _)| evidence).collect()
 }
 
-/// Marks results that state different things about one subject and predicate.
+/// Marks results from different documents that state different things about one subject and predicate.
 pub fn mark_conflicts(evidence: &mut [Evidence]) {
     let claims: Vec<(String, String, String)> = evidence
         .iter()
@@ -39,13 +39,29 @@ pub fn mark_conflicts(evidence: &mut [Evidence]) {
             (fold(&entry.subject), fold(&entry.predicate), fold(&entry.text))
         })
         .collect();
+    let documents: Vec<BTreeSet<(String, String)>> = evidence
+        .iter()
+        .map(|entry| {
+            let places = entry.sources.iter().flat_map(|source| {
+                [&source.session, &source.uri].map(|place| (source.provider_id.clone(), place.clone()))
+            });
+            places.filter(|(_, place)| !place.is_empty()).collect()
+        })
+        .collect();
     let ids: Vec<String> = evidence.iter().map(|entry| entry.id.clone()).collect();
     for (at, entry) in evidence.iter_mut().enumerate() {
         let Some((subject, predicate, text)) = claims.get(at) else { continue };
         if subject.is_empty() || predicate.is_empty() {
             continue;
         }
-        for ((other_subject, other_predicate, other_text), id) in claims.iter().zip(&ids) {
+        let document = documents.get(at);
+        for (((other_subject, other_predicate, other_text), id), other_document) in
+            claims.iter().zip(&ids).zip(&documents)
+        {
+            // Passages of one document go on with it; they do not contradict it.
+            if document.is_some_and(|document| !document.is_disjoint(other_document)) {
+                continue;
+            }
             if subject == other_subject && predicate == other_predicate && text != other_text {
                 entry.conflicts_with.push(id.clone());
             }

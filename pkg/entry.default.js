@@ -1,0 +1,6 @@
+// Browsers and bundlers: the module is fetched from beside this file, at first use.
+import { setModuleSource } from './foreword.js';
+
+setModuleSource(() => fetch(new URL('./wasm/foreword_bg.wasm', import.meta.url)));
+
+export * from './foreword.js';

@@ -1,0 +1,7 @@
+// Workers: compiling from bytes is not allowed there, so the module is imported.
+import module from './wasm/foreword_bg.wasm';
+import { setModuleSource } from './foreword.js';
+
+setModuleSource(() => module);
+
+export * from './foreword.js';
