@@ -6,6 +6,8 @@ Nothing here comes from an evaluation set. See README.md (the provenance card) f
 from __future__ import annotations
 
 import ast
+import gzip
+import html
 import json
 import random
 import re
@@ -202,6 +204,35 @@ def python_docs(rng: random.Random, count: int) -> list[str]:
     texts = sorted(out)
     rng.shuffle(texts)
     return texts[:count]
+
+
+def service_docs(root: Path, seed: int = 20261201, each: int = 40) -> list[str]:
+    """Sentences from botocore's service descriptions (Apache-2.0): queues, databases, deployments, access, networks."""
+    rng = random.Random(seed)
+    out: dict[str, None] = {}
+    for folder in sorted(p for p in (root / "data").iterdir() if p.is_dir()):
+        files = sorted(folder.glob("*/service-2.json*"))
+        if not files:
+            continue
+        raw = files[-1].read_bytes()
+        model = json.loads(gzip.decompress(raw) if files[-1].suffix == ".gz" else raw)
+        documentation: list[str] = []
+        waiting = [model]
+        while waiting:
+            node = waiting.pop()
+            if isinstance(node, dict):
+                documentation += [v for k, v in node.items() if k == "documentation" and isinstance(v, str)]
+                waiting += node.values()
+            elif isinstance(node, list):
+                waiting += node
+        sentences = set()
+        for text in documentation:
+            plain = " ".join(html.unescape(re.sub(r"<[^>]+>", " ", text)).split())
+            sentences |= {t for t in re.split(r"(?<=[.!?])\s+(?=[A-Z])", plain) if 30 <= len(t) <= 260}
+        chosen = sorted(sentences)
+        rng.shuffle(chosen)
+        out.update(dict.fromkeys(chosen[:each]))
+    return list(out)
 
 
 def chatterbot(root: Path) -> list[str]:

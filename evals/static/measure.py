@@ -148,6 +148,8 @@ class Suite:
                     yes = (get(asked) @ d).max(1)
                     figures[f"gate {name}"].append(auc(yes, no))
                     figures[f"gate {name}, short negatives"].append(auc(yes, short))
+                    figures[f"yes {name} at 1 %"].append(float((yes > np.quantile(no, 0.99)).mean()))
+                    figures[f"yes {name} at 5 %"].append(float((yes > np.quantile(no, 0.95)).mean()))
             out |= {k: float(np.mean(v)) for k, v in figures.items()}
         return out
 
