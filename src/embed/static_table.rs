@@ -16,7 +16,7 @@
 //! | header | `u32` length of the file, `u16` dimensions (even), `u16` length of the identifier, `u32` whole pieces, `u32` continuation pieces, `u32` length of the vocabulary |
 //! | identifier | UTF-8 |
 //! | scales | 256 × `f32` |
-//! | vocabulary | per piece `u8` length and UTF-8; whole pieces, then continuations (without `##`), each strictly ascending |
+//! | vocabulary | per piece `u8` length and UTF-8 (not checked: other bytes match nothing); whole pieces, then continuations (without `##`), each strictly ascending |
 //! | weights | per piece `u8`, an index into the scales |
 //! | vectors | per piece dimensions / 2 bytes: byte `i` holds dimension `i` in its low four bits and dimension `i + dimensions / 2` in its high four |
 //! | checksum | `u32`, CRC-32 (IEEE) of everything before it |
@@ -48,6 +48,8 @@ const MAX_WORD_CHARS: usize = 100;
 const MAX_WORD_BYTES: usize = 4 * MAX_WORD_CHARS;
 const MAX_PROBES: usize = 64;
 const EMPTY: u16 = u16::MAX;
+/// Bytes summed by one call of the checksum's inner function.
+const BLOCK: usize = 1 << 14;
 
 /// Token vectors and their vocabulary, used in place.
 pub struct StaticTable {
@@ -293,7 +295,6 @@ impl StaticTable {
     fn index_vocabulary(&mut self, start: usize, end: usize, count: usize) -> Result<(), StaticTableError> {
         let fail = |reason| Err(StaticTableError { section: Section::Vocabulary, reason });
         let vocabulary = self.bytes.get(start..end).unwrap_or_default();
-        let mask = self.slots.len() - 1;
         let mut rest = vocabulary;
         let mut before: &[u8] = &[];
         for index in 0..count {
@@ -301,8 +302,8 @@ impl StaticTable {
             else {
                 return fail("cut short");
             };
-            if piece.is_empty() || piece.len() > MAX_PIECE || std::str::from_utf8(piece).is_err() {
-                return fail("a piece is empty, too long or not UTF-8");
+            if piece.is_empty() || piece.len() > MAX_PIECE {
+                return fail("a piece is empty or too long");
             }
             if index != 0 && index != self.wholes && piece <= before {
                 return fail("pieces are not in ascending order");
@@ -312,22 +313,29 @@ impl StaticTable {
             self.pieces.push((start + vocabulary.len() - rest.len()) as u32);
             rest = next;
 
-            let hash = piece.iter().fold(seed(index >= self.wholes), |h, &b| step(h, b));
-            let mut slot = spread(hash) as usize & mask;
-            let mut probes = 0;
-            while self.slots.get(slot).is_some_and(|&s| s != EMPTY) {
-                slot = (slot + 1) & mask;
-                probes += 1;
-                if probes > MAX_PROBES {
-                    return fail("pieces collide");
-                }
-            }
-            if let Some(place) = self.slots.get_mut(slot) {
-                *place = index as u16;
+            if !place(&mut self.slots, piece, index as u16, index >= self.wholes) {
+                return fail("pieces collide");
             }
         }
         if rest.is_empty() { Ok(()) } else { fail("more bytes than pieces") }
     }
+}
+
+/// Takes the first free slot for a piece; false where too many are taken. Not inlined for the reason given at `crc32_block`.
+#[inline(never)]
+fn place(slots: &mut [u16], piece: &[u8], index: u16, continuation: bool) -> bool {
+    let mask = slots.len() - 1;
+    let mut slot = spread(piece.iter().fold(seed(continuation), |h, &b| step(h, b))) as usize & mask;
+    for _ in 0..=MAX_PROBES {
+        match slots.get_mut(slot) {
+            Some(free) if *free == EMPTY => {
+                *free = index;
+                return true;
+            }
+            _ => slot = (slot + 1) & mask,
+        }
+    }
+    false
 }
 
 impl fmt::Debug for StaticTable {
@@ -548,18 +556,25 @@ fn crc32(bytes: &[u8]) -> u32 {
             *entry = (*entry >> 8) ^ at(&first, *entry);
         }
     }
-    let [t0, t1, t2, t3, t4, t5, t6, t7] = &tables;
-    let mut crc = !0u32;
-    let (chunks, tail) = bytes.as_chunks::<8>();
-    for &[a, b, c, d, e, f, g, h] in chunks {
-        let x = crc ^ u32::from_le_bytes([a, b, c, d]);
+    !bytes.chunks(BLOCK).fold(!0, |crc, block| crc32_block(&tables, crc, block))
+}
+
+/// A function of its own, since a wasm engine exchanges its quick first code for good code only between calls.
+#[inline(never)]
+fn crc32_block(tables: &[[u32; 256]; 8], mut crc: u32, block: &[u8]) -> u32 {
+    let at = |table: &[u32; 256], byte: u32| table.get((byte & 255) as usize).copied().unwrap_or(0);
+    let [t0, t1, t2, t3, t4, t5, t6, t7] = tables;
+    let (chunks, tail) = block.as_chunks::<8>();
+    for &chunk in chunks {
+        let both = u64::from_le_bytes(chunk);
+        let (x, y) = (crc ^ both as u32, (both >> 32) as u32);
         crc = at(t7, x) ^ at(t6, x >> 8) ^ at(t5, x >> 16) ^ at(t4, x >> 24);
-        crc ^= at(t3, e as u32) ^ at(t2, f as u32) ^ at(t1, g as u32) ^ at(t0, h as u32);
+        crc ^= at(t3, y) ^ at(t2, y >> 8) ^ at(t1, y >> 16) ^ at(t0, y >> 24);
     }
     for &byte in tail {
         crc = (crc >> 8) ^ at(t0, crc ^ byte as u32);
     }
-    !crc
+    crc
 }
 
 #[cfg(test)]
