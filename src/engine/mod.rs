@@ -20,7 +20,7 @@ pub use result::{Degraded, ProviderReport, ProviderStatus, RecallResult};
 use crate::error::{Error, ErrorCode};
 use crate::memory::{Record, Topic};
 use crate::plan::TopicIndex;
-use crate::retrieve::{LocalModel, Store};
+use crate::retrieve::{BrowseRequest, LocalModel, Page, Store};
 use crate::snapshot::{IndexConfig, Segment};
 use crate::write::{Nonce, Utf8Bytes};
 
@@ -187,6 +187,15 @@ impl Engine {
     /// As [`Store::compact`].
     pub fn compact(&self) -> Result<Vec<u8>, Error> {
         self.store.compact()
+    }
+
+    /// Lists records in order of time, page by page; see [`Store::browse`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Store::browse`].
+    pub fn browse(&self, request: &BrowseRequest) -> Result<Page, Error> {
+        self.store.browse(request)
     }
 
     /// Begins a recall: plan, providers, ranking, block.

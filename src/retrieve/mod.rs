@@ -1,5 +1,6 @@
 //! Finding candidates: the prompt as terms, who may see what, and the search of one segment.
 
+mod browse;
 mod dates;
 mod mask;
 mod provider;
@@ -7,6 +8,7 @@ mod query;
 mod search;
 mod store;
 
+pub use browse::{BrowseItem, BrowseOrder, BrowseRequest, Direction, Page};
 pub use mask::{Mask, View};
 pub use provider::{ProviderResult, Rejection};
 pub use query::{Query, QueryTerm};

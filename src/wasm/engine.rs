@@ -14,6 +14,7 @@ use crate::embed::HashEmbedder;
 use crate::engine::{Config, Engine, ProviderSpec, Request};
 use crate::error::{Error, ErrorCode};
 use crate::memory::{Catalog, Record, Timestamp, Topic};
+use crate::retrieve::BrowseRequest;
 use crate::write::{Nonce, check_citations};
 
 /// An engine and the functions that it may call.
@@ -167,6 +168,13 @@ impl WasmEngine {
     /// Snapshot and overlay as new bytes.
     pub fn compact(&self) -> Result<Vec<u8>, JsValue> {
         self.state.engine.borrow().compact().map_err(|error| throw(&error))
+    }
+
+    /// Lists records in order of time, page by page.
+    pub fn browse(&self, request: JsValue) -> Result<JsValue, JsValue> {
+        let mut request: BrowseRequest = from_js(request, ErrorCode::InvalidRequest, "browse")?;
+        request.now.get_or_insert_with(|| Timestamp(js_sys::Date::now() as i64));
+        to_js(&self.state.engine.borrow().browse(&request).map_err(|error| throw(&error))?)
     }
 
     pub fn info(&self) -> Result<JsValue, JsValue> {
