@@ -132,6 +132,11 @@ impl Record {
         self.updated.or(self.created)
     }
 
+    /// From when on it holds: valid from, else created.
+    pub fn begins(&self) -> Option<Timestamp> {
+        self.valid_from.or(self.created)
+    }
+
     /// What a reader is shown: the statement, or the title where there is none.
     pub fn text(&self) -> &str {
         if self.statement.is_empty() { &self.title } else { &self.statement }

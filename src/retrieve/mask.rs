@@ -8,7 +8,8 @@ pub struct View {
     pub scope: Scope,
     /// The present.
     pub now: Option<Timestamp>,
-    /// What was true then, from validity times, instead of what is true now.
+    /// What was true then, from validity times and from what replaced what, instead of what is true now. Records that expired
+    /// at `now` stay gone.
     pub as_of: Option<Timestamp>,
     /// Also superseded, archived and lapsed records.
     pub history: bool,
@@ -30,17 +31,18 @@ impl View {
         facts.status != Status::Deleted && !lapsed(facts.expires, self.now) && (self.history || self.is_in_force(facts))
     }
 
-    /// Whether a record holds: active, not superseded, within its validity.
+    /// Whether a record holds at the view's moment: `as_of`, else `now`.
+    ///
+    /// Now, it holds if it is active, nothing replaced it, and the moment is within its validity. As of a moment in the
+    /// past, what was replaced or archived since still held; see [`held_at`].
     pub fn is_in_force(&self, facts: &Facts) -> bool {
-        let moment = self.as_of.or(self.now);
-        let begun = match (facts.valid_from, moment) {
-            (Some(from), Some(moment)) => from <= moment,
-            _ => true,
-        };
-        // Seen from the past, what has been replaced since was still in force, if its validity says so.
-        let replaced = facts.superseded || facts.status == Status::Archived;
-        let replaced = replaced && !(self.as_of.is_some() && facts.valid_until.is_some());
-        begun && !replaced && !lapsed(facts.valid_until, moment)
+        match self.as_of {
+            Some(moment) => held_at(facts, moment),
+            None => {
+                let begun = !matches!((facts.valid_from, self.now), (Some(from), Some(now)) if from > now);
+                begun && facts.status == Status::Active && !facts.superseded && !lapsed(facts.valid_until, self.now)
+            }
+        }
     }
 
     /// The records of `segment` that this view may retrieve, less those that `hidden` names.
@@ -67,6 +69,21 @@ impl View {
     }
 }
 
+/// Whether a record held at `moment`, from its validity and from when what replaced it began to hold.
+///
+/// - It begins at `valid_from`, else when it was created; a record without either has always held.
+/// - It ends at `valid_until`, or where its earliest successor begins, whichever comes first; the end is exclusive.
+/// - Where it was replaced or archived and neither end is known, nobody can say that it still held: it did not.
+fn held_at(facts: &Facts, moment: Timestamp) -> bool {
+    let begun = facts.valid_from.or(facts.created).is_none_or(|begins| begins <= moment);
+    let withdrawn = facts.superseded || facts.status == Status::Archived;
+    let end = match (facts.valid_until, facts.replaced) {
+        (Some(until), Some(replaced)) => Some(until.min(replaced)),
+        (until, replaced) => until.or(replaced),
+    };
+    begun && facts.status != Status::Deleted && !lapsed(end, Some(moment)) && (!withdrawn || end.is_some())
+}
+
 fn lapsed(end: Option<Timestamp>, moment: Option<Timestamp>) -> bool {
     matches!((end, moment), (Some(end), Some(moment)) if end <= moment)
 }
@@ -88,5 +105,140 @@ impl Mask {
             None => true,
             Some(bits) => bits.get(record as usize / 64).is_some_and(|word| word >> (record % 64) & 1 == 1),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::memory::Record;
+    use crate::retrieve::Store;
+    use crate::snapshot::{IndexConfig, SnapshotBuilder};
+
+    fn day(day: &str) -> Option<Timestamp> {
+        if day.is_empty() { None } else { Some(Timestamp::parse(day).unwrap()) }
+    }
+
+    fn record(id: &str, created: &str, from: &str, until: &str, supersedes: &str) -> Record {
+        Record {
+            created: day(created),
+            valid_from: day(from),
+            valid_until: day(until),
+            supersedes: if supersedes.is_empty() { Vec::new() } else { vec![supersedes.into()] },
+            ..Record::new(id, format!("statement {id}"))
+        }
+    }
+
+    fn true_at(store: &Store, moment: &str) -> String {
+        let view = View { as_of: day(moment), now: day("2030-01-01"), ..View::default() };
+        let ids = ["a", "b", "c"].into_iter().filter(|id| store.is_retrievable(id, &view));
+        ids.collect()
+    }
+
+    /// Each case: records (id, created, valid from, valid until, supersedes), then moments with what was true.
+    type Case = (&'static str, &'static [[&'static str; 5]], &'static [(&'static str, &'static str)]);
+
+    const CASES: &[Case] = &[
+        (
+            "a record counts from when it was created",
+            &[["a", "2020-05-01", "", "", ""]],
+            &[("2020-04-30", ""), ("2020-05-01", "a"), ("2029-01-01", "a")],
+        ),
+        (
+            "validity comes before creation",
+            &[["a", "2025-01-01", "2020-05-01", "2021-05-01", ""]],
+            &[("2020-04-30", ""), ("2020-05-01", "a"), ("2021-04-30", "a"), ("2021-05-01", "")],
+        ),
+        ("undated records always held", &[["a", "", "", "", ""]], &[("1990-01-01", "a")]),
+        (
+            "what was replaced held until its successor began",
+            &[["a", "2020-01-01", "", "", ""], ["b", "2022-01-01", "", "", "a"], ["c", "2024-01-01", "", "", "b"]],
+            &[("2019-01-01", ""), ("2021-01-01", "a"), ("2022-01-01", "b"), ("2023-06-01", "b"), ("2024-01-01", "c")],
+        ),
+        (
+            "a successor's validity says when it took over",
+            &[["a", "2020-01-01", "", "", ""], ["b", "2022-01-01", "2023-01-01", "", "a"]],
+            &[("2022-06-01", "a"), ("2023-01-01", "b")],
+        ),
+        (
+            "a successor may be backdated",
+            &[["a", "2020-01-01", "", "", ""], ["b", "2022-01-01", "2021-01-01", "", "a"]],
+            &[("2020-06-01", "a"), ("2021-06-01", "b")],
+        ),
+        (
+            "the earlier end counts",
+            &[["a", "2020-01-01", "", "2021-01-01", ""], ["b", "2022-01-01", "", "", "a"]],
+            &[("2020-06-01", "a"), ("2021-06-01", ""), ("2022-06-01", "b")],
+        ),
+        (
+            "an undated successor leaves the end unknown",
+            &[["a", "2020-01-01", "", "", ""], ["b", "", "", "", "a"]],
+            &[("2020-06-01", "b")],
+        ),
+        (
+            "an undated successor, but a validity",
+            &[["a", "2020-01-01", "", "2021-01-01", ""], ["b", "", "", "", "a"]],
+            &[("2020-06-01", "ab"), ("2021-06-01", "b")],
+        ),
+        (
+            "of two successors the first to begin counts",
+            &[["a", "2020-01-01", "", "", ""], ["b", "2024-01-01", "", "", "a"], ["c", "2022-01-01", "", "", "a"]],
+            &[("2021-01-01", "a"), ("2023-01-01", "c"), ("2025-01-01", "bc")],
+        ),
+        (
+            "whichever of them is named last",
+            &[["a", "2020-01-01", "", "", ""], ["b", "2022-01-01", "", "", "a"], ["c", "2024-01-01", "", "", "a"]],
+            &[("2021-01-01", "a"), ("2023-01-01", "b"), ("2025-01-01", "bc")],
+        ),
+    ];
+
+    #[test]
+    fn what_was_true_then() {
+        for (name, records, moments) in CASES {
+            let records: Vec<Record> =
+                records.iter().map(|[id, created, from, until, old]| record(id, created, from, until, old)).collect();
+            // The same in the snapshot, in the overlay, learned one by one, and folded in.
+            for in_snapshot in 0..=records.len() {
+                let (old, new) = records.split_at(in_snapshot);
+                let mut builder = SnapshotBuilder::new(IndexConfig::default(), None);
+                old.iter().for_each(|record| builder.add(record.clone()).unwrap());
+                let mut store = Store::new(builder.finish_segment().unwrap(), None).unwrap();
+                new.iter().for_each(|record| store.remember(vec![record.clone()]).unwrap());
+                let folded = Segment::from_bytes(store.compact().unwrap()).unwrap();
+                for store in [&store, &Store::new(folded, None).unwrap()] {
+                    for (moment, expected) in *moments {
+                        assert_eq!(
+                            true_at(store, moment),
+                            *expected,
+                            "{name}: {in_snapshot} in the snapshot, {moment}"
+                        );
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn forgotten_expired_and_archived_records_do_not_come_back() {
+        let mut builder = SnapshotBuilder::new(IndexConfig::default(), None);
+        let expired = Record { expires: day("2025-01-01"), ..record("a", "2020-01-01", "", "", "") };
+        let archived = Record { status: Status::Archived, ..record("b", "2020-01-01", "", "", "") };
+        builder.add(expired).unwrap();
+        builder.add(archived).unwrap();
+        builder.add(record("c", "2020-01-01", "", "", "")).unwrap();
+        let mut store = Store::new(builder.finish_segment().unwrap(), None).unwrap();
+        store.forget("c").unwrap();
+        assert_eq!(true_at(&store, "2021-01-01"), "");
+    }
+
+    #[test]
+    fn a_successor_in_another_scope_says_nothing() {
+        let ana = Scope::global().with("user", "ana");
+        let mut builder = SnapshotBuilder::new(IndexConfig::default(), None);
+        let old = Record { superseded_by: Some("b".into()), ..record("a", "2020-01-01", "", "", "") };
+        builder.add(old).unwrap();
+        builder.add(Record { scope: ana, ..record("b", "2022-01-01", "", "", "") }).unwrap();
+        let store = Store::new(builder.finish_segment().unwrap(), None).unwrap();
+        assert_eq!(true_at(&store, "2021-01-01"), "");
     }
 }

@@ -123,7 +123,10 @@ impl Store {
         }
         let Some(mut record) = learned.get(old).cloned().or_else(|| self.base_record(old)) else { return };
         if record.scope.admits(&by.scope) {
-            record.superseded_by = Some(by.id.clone());
+            // The first successor stays, as it does when a snapshot is built; where it is gone, the new one takes its place.
+            let known = |id: &String| learned.contains_key(id) || self.get(id).is_some();
+            let first = record.superseded_by.take().filter(known);
+            record.superseded_by = Some(first.unwrap_or_else(|| by.id.clone()));
             if self.base.find(old).is_some() {
                 hidden.insert(old.to_string());
             }
@@ -305,6 +308,10 @@ impl Store {
         let mut builder = SnapshotBuilder::new(self.base.config().clone(), self.model.clone());
         builder.set_catalog(Catalog { entities: self.catalog.entities.clone(), ..Catalog::default() });
         for record in self.learned.values() {
+            let by = record.superseded_by.as_ref().filter(|by| !self.learned.contains_key(*by));
+            if let Some(by) = by.and_then(|by| self.get(by)) {
+                builder.note_elsewhere(&by);
+            }
             builder.add(record.clone())?;
         }
         self.overlay = Arc::new(builder.finish_segment()?);

@@ -11,7 +11,7 @@ use crate::error::{Error, ErrorCode};
 use crate::index::{
     Bm25, Entry, LexicalBuilder, LexicalParts, VectorsBuilder, Vocabulary, date_terms_of, who_key, who_term,
 };
-use crate::memory::{Catalog, KnownEntity, Record, Scope, Shape, Status, Topic};
+use crate::memory::{Catalog, KnownEntity, Record, Scope, Shape, Status, Timestamp, Topic};
 use crate::text;
 
 /// Collects records and catalog entries and writes a snapshot.
@@ -36,6 +36,8 @@ pub struct SnapshotBuilder {
 struct Work {
     phase: Phase,
     next: usize,
+    /// Scope and beginning of records that are kept elsewhere, by id.
+    elsewhere: FxHashMap<String, (Scope, Timestamp)>,
     vocabulary: Vocabulary,
     scopes: Vec<Scope>,
     kinds: Vec<String>,
@@ -147,6 +149,13 @@ impl SnapshotBuilder {
         self.records.push(record);
         self.given_vectors.push(vector);
         Ok(())
+    }
+
+    /// Notes a record that is kept in another segment, so that a record it replaced knows since when.
+    pub fn note_elsewhere(&mut self, record: &Record) {
+        if let Some(begins) = record.begins() {
+            self.work.elsewhere.insert(record.id.clone(), (record.scope.clone(), begins));
+        }
     }
 
     /// Adds a topic; its id is its title if it has none. A topic without a title is refused, and a repeated id replaces the earlier topic.
@@ -332,7 +341,7 @@ fn too_large() -> Error {
 impl Work {
     /// Scopes, groups, neighbours, and who replaced whom.
     fn relate(&mut self, records: &mut [Record], ids: &FxHashMap<String, u32>) {
-        resolve_supersession(records, ids);
+        let replaced = resolve_supersession(records, ids, &self.elsewhere);
         let mut scope_numbers: FxHashMap<Scope, u32> = FxHashMap::default();
         let mut kind_numbers: FxHashMap<&str, u32> = FxHashMap::default();
         let mut group_numbers: FxHashMap<(u32, &str), u32> = FxHashMap::default();
@@ -372,6 +381,7 @@ impl Work {
                 expires: record.expires,
                 valid_from: record.valid_from,
                 valid_until: record.valid_until,
+                replaced: replaced.get(number).copied().flatten(),
             });
         }
         self.neighbours = vec![[None; 2]; records.len()];
@@ -538,8 +548,12 @@ pub fn embedding_text(record: &Record) -> String {
 }
 
 /// Sets `superseded_by` where another record says `supersedes`, if whoever sees the old record also sees the new one:
-/// what is private to one scope hides nothing from another.
-fn resolve_supersession(records: &mut [Record], ids: &FxHashMap<String, u32>) {
+/// what is private to one scope hides nothing from another. Gives for each record the moment from which on a successor holds.
+fn resolve_supersession(
+    records: &mut [Record],
+    ids: &FxHashMap<String, u32>,
+    elsewhere: &FxHashMap<String, (Scope, Timestamp)>,
+) -> Vec<Option<Timestamp>> {
     let mut replaced: Vec<(u32, String)> = Vec::new();
     for record in records.iter().filter(|record| record.status != Status::Deleted) {
         for old in &record.supersedes {
@@ -555,14 +569,32 @@ fn resolve_supersession(records: &mut [Record], ids: &FxHashMap<String, u32>) {
         }
     }
     let mut seen = FxHashSet::default();
-    for (number, by) in replaced {
-        if let Some(record) = records.get_mut(number as usize)
-            && seen.insert(number)
+    for (number, by) in &replaced {
+        if let Some(record) = records.get_mut(*number as usize)
+            && seen.insert(*number)
             && record.superseded_by.is_none()
         {
-            record.superseded_by = Some(by);
+            record.superseded_by = Some(by.clone());
         }
     }
+    for (number, record) in records.iter().enumerate() {
+        if let Some(by) = &record.superseded_by {
+            replaced.push((number as u32, by.clone()));
+        }
+    }
+    let mut moments = vec![None; records.len()];
+    for (number, by) in &replaced {
+        let known = ids.get(by).and_then(|by| records.get(*by as usize)).filter(|by| by.status != Status::Deleted);
+        let known = known.and_then(|by| Some((&by.scope, by.begins()?)));
+        let known = known.or_else(|| elsewhere.get(by).map(|(scope, begins)| (scope, *begins)));
+        let old = records.get(*number as usize).map(|old| &old.scope);
+        if let (Some((scope, begins)), Some(old), Some(moment)) = (known, old, moments.get_mut(*number as usize))
+            && old.admits(scope)
+        {
+            *moment = Some(moment.map_or(begins, |earlier: Timestamp| earlier.min(begins)));
+        }
+    }
+    moments
 }
 
 fn is_current(facts: &[Facts], record: u32) -> bool {

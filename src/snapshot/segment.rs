@@ -104,10 +104,12 @@ pub struct Facts {
     pub valid_from: Option<Timestamp>,
     /// Until when it holds.
     pub valid_until: Option<Timestamp>,
+    /// From when on the record that replaced it holds, if it was replaced and that is known.
+    pub replaced: Option<Timestamp>,
 }
 
 impl Facts {
-    pub(super) const BYTES: usize = 60;
+    pub(super) const BYTES: usize = 68;
     const NO_INDEX: u32 = u32::MAX;
     const NO_TIME: i64 = i64::MIN;
 
@@ -131,7 +133,7 @@ impl Facts {
         out.push(shape);
         out.push(share(self.importance));
         out.push(share(self.confidence));
-        for moment in [self.changed, self.created, self.expires, self.valid_from, self.valid_until] {
+        for moment in [self.changed, self.created, self.expires, self.valid_from, self.valid_until, self.replaced] {
             out.extend_from_slice(&time(moment));
         }
         out.extend_from_slice(&self.kind.to_le_bytes());
@@ -149,7 +151,7 @@ impl Facts {
         let share = |share: u8| (share != u8::MAX).then(|| f32::from(share) / 254.0);
         Facts {
             scope: word(0),
-            kind: word(14),
+            kind: word(16),
             group: index(1),
             position: index(2),
             status: match flags & 3 {
@@ -171,6 +173,7 @@ impl Facts {
             expires: time(8),
             valid_from: time(10),
             valid_until: time(12),
+            replaced: time(14),
         }
     }
 }
