@@ -13,8 +13,10 @@ use crate::{Result, paths};
 /// The name under which rustup knows the toolchain.
 pub const NAME: &str = "foreword-wasm";
 
+const PACKAGES: [&str; 4] = ["rustc-web", "cargo-web", "rust-web-clippy", "rust-web-src"];
 const RUSTC: &str = "/usr/bin/rustc";
 const CARGO: &str = "/usr/bin/cargo";
+const CLIPPY: &str = "/usr/bin/cargo-clippy";
 const SOURCE: &str = "/usr/lib/rustlib/src/rust/library";
 const HOST: &str = "x86_64-unknown-linux-gnu";
 const OLDEST: (u32, u32) = (1, 95);
@@ -36,7 +38,7 @@ pub fn make() -> Result<()> {
         return Err(format!("the target could not be added. Run `rustup target add {TRIPLE}`, then this again."));
     }
     if !debian_is_ready() {
-        debian::install(&["rustc-web", "cargo-web", "rust-web-src"], "the wasm32 target")?;
+        debian::install(&PACKAGES, "the wasm32 target")?;
     }
     let dir = folder()?;
     lay_out(&dir, &build_std()?)?;
@@ -60,7 +62,7 @@ fn debian_is_ready() -> bool {
         let (Some(major), Some(minor)) = (parts.next(), parts.next()) else { return false };
         (major, minor) >= OLDEST
     };
-    recent(RUSTC) && recent(CARGO) && Path::new(SOURCE).is_dir()
+    recent(RUSTC) && recent(CARGO) && Path::new(CLIPPY).exists() && Path::new(SOURCE).is_dir()
 }
 
 /// Compiles std in an empty crate; returns the folder with its `.rlib` files.
@@ -116,10 +118,14 @@ fn lay_out(dir: &Path, rlibs: &Path) -> Result<()> {
     symlink(linker_in(Path::new(&sysroot)), linker_in(dir)).map_err(failed)?;
 
     symlink(CARGO, bin.join("cargo")).map_err(failed)?;
-    for name in ["rustc", "rustdoc"] {
+    let dir = dir.display();
+    for (name, run) in [
+        ("rustc", format!("/usr/bin/rustc --sysroot '{dir}'")),
+        ("rustdoc", format!("/usr/bin/rustdoc --sysroot '{dir}'")),
+        ("cargo-clippy", format!("env SYSROOT='{dir}' {CLIPPY}")),
+    ] {
         let wrapper = bin.join(name);
-        let script = format!("#!/bin/sh\nexec /usr/bin/{name} --sysroot '{}' \"$@\"\n", dir.display());
-        paths::write(&wrapper, script)?;
+        paths::write(&wrapper, format!("#!/bin/sh\nexec {run} \"$@\"\n"))?;
         fs::set_permissions(&wrapper, fs::Permissions::from_mode(0o755)).map_err(failed)?;
     }
     Ok(())
