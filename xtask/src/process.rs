@@ -64,7 +64,7 @@ pub struct Step<'a> {
 
 /// What remains of a step that failed.
 pub struct Failed {
-    /// The last line of the output, to say why in few words.
+    /// The first error in the output, or its last line: why, in few words.
     pub reason: String,
     /// Reason, name of the log, and its tail.
     pub full: String,
@@ -97,7 +97,8 @@ impl Step<'_> {
                 Ok(text)
             }
             Err(why) => {
-                let reason = last_line(&text).unwrap_or(&why).to_string();
+                let error = text.lines().find(|line| line.to_ascii_lowercase().starts_with("error"));
+                let reason = error.or(last_line(&text)).unwrap_or(&why).to_string();
                 let lines: Vec<&str> = text.lines().collect();
                 let tail = lines[lines.len().saturating_sub(TAIL_LINES)..].join("\n    | ");
                 let log = path.display();
