@@ -30,8 +30,23 @@ pub struct Config {
     pub relevance_floor: f64,
     /// Milliseconds that a provider has, if it does not say otherwise. Default 1,500.
     pub provider_timeout_ms: f64,
-    /// Milliseconds that an injected embedder has while a user waits. Default 150; 0 switches the semantic side off.
+    /// Milliseconds that an injected embedder or semantic backend has in interactive mode; four times as many in speculative mode.
+    /// Default 150; 0 switches the semantic side off.
     pub semantic_timeout_ms: f64,
+    /// Weight of an injected semantic backend's ranking against the store's own, in reciprocal rank fusion. Default 2.
+    pub semantic_weight: f64,
+    /// Milliseconds that a semantic backend has to take over the active records. Default 30,000.
+    pub reconcile_timeout_ms: f64,
+    /// Milliseconds that an injected reranker has. Default 2,000.
+    pub rerank_timeout_ms: f64,
+    /// Candidates that a reranker is shown. Default 60.
+    pub rerank_candidates: usize,
+    /// How many of them are kept for results with the best lexical score that the merge ranks lower. Default 10.
+    pub rerank_lexical: usize,
+    /// Seconds that a prepared result may be served. Default 120; 0 switches preparing off.
+    pub prepared_seconds: u32,
+    /// Prepared results that are kept, the oldest making room. Default 8.
+    pub prepared_results: usize,
     /// Milliseconds that a whole recall has. Default 5,000.
     pub deadline_ms: f64,
     /// Results read from one provider; more are counted as rejected. Default 64.
@@ -51,6 +66,13 @@ impl Default for Config {
             relevance_floor: 0.35,
             provider_timeout_ms: 1500.0,
             semantic_timeout_ms: 150.0,
+            semantic_weight: 2.0,
+            reconcile_timeout_ms: 30_000.0,
+            rerank_timeout_ms: 2000.0,
+            rerank_candidates: 60,
+            rerank_lexical: 10,
+            prepared_seconds: 120,
+            prepared_results: 8,
             deadline_ms: 5000.0,
             provider_results: 64,
         }
@@ -72,6 +94,8 @@ impl Config {
             ("plan.semanticBelow must be 0 to 1", share(self.plan.semantic_below)),
             ("plan.semanticThreshold must be 0 to 1", share(self.plan.semantic_threshold)),
             ("plan.requestLimit must be 1 to 1000", (1..=1000).contains(&self.plan.request_limit)),
+            ("plan.ambiguityBand must be 0 to 1", share(self.plan.ambiguity_band)),
+            ("plan.plannerTimeoutMs must be 0 to 3,600,000", time(self.plan.planner_timeout_ms)),
             ("search.lexicalLimit must be 1 to 1000", (1..=1000).contains(&self.search.lexical_limit)),
             ("search.semanticLimit must be at most 1000", self.search.semantic_limit <= 1000),
             ("search.rrfK must be above 0", self.search.rrf_k > 0.0),
@@ -80,6 +104,11 @@ impl Config {
             ("relevanceFloor must be 0 to 1", share(self.relevance_floor)),
             ("providerTimeoutMs must be 0 to 3,600,000", time(self.provider_timeout_ms)),
             ("semanticTimeoutMs must be 0 to 3,600,000", time(self.semantic_timeout_ms)),
+            ("semanticWeight must be 0 to 100", (0.0..=100.0).contains(&self.semantic_weight)),
+            ("reconcileTimeoutMs must be 0 to 3,600,000", time(self.reconcile_timeout_ms)),
+            ("rerankTimeoutMs must be 0 to 3,600,000", time(self.rerank_timeout_ms)),
+            ("rerankCandidates must be 2 to 1000", (2..=1000).contains(&self.rerank_candidates)),
+            ("preparedResults must be at most 1000", self.prepared_results <= 1000),
             ("deadlineMs must be 0 to 3,600,000", time(self.deadline_ms)),
         ];
         match checks.iter().find(|(_, holds)| !holds) {
@@ -153,4 +182,23 @@ pub struct Request {
     pub nonce: Option<Nonce>,
     /// Milliseconds for the whole; the configuration's default if not set.
     pub deadline_ms: Option<f64>,
+    /// Whom it is probably about, as a record's `subject`. What matches is promoted; nothing is removed.
+    pub about: Option<String>,
+    /// Which property is probably meant, as a record's `predicate`. What matches is promoted; nothing is removed.
+    pub attribute: Option<String>,
+    /// Whether somebody waits. Default: interactive.
+    pub mode: Mode,
+    /// Number of this turn of the conversation. With it, a result that was prepared in an earlier turn may be served.
+    pub turn: Option<u64>,
+}
+
+/// Whether somebody waits for the answer.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum Mode {
+    /// Somebody does.
+    #[default]
+    Interactive,
+    /// Nobody does: semantic work may take four times as long.
+    Speculative,
 }

@@ -145,7 +145,14 @@ fn semantic_stage(engine: &Engine, request: &Request, query: &Query, matches: &m
 }
 
 /// Whom to ask: a topic's own providers; the store wherever it has evidence; everybody once, where the prompt only looks back.
-fn ask(engine: &Engine, request: &Request, query: &Query, matches: &[TopicMatch], open_work: bool, plan: &mut Plan) {
+pub(super) fn ask(
+    engine: &Engine,
+    request: &Request,
+    query: &Query,
+    matches: &[TopicMatch],
+    open_work: bool,
+    plan: &mut Plan,
+) {
     let config = &engine.config().plan;
     let topics = &engine.store().catalog().topics;
     let mut ask = |provider_id: &str, reason: String, limit: usize| {

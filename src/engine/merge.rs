@@ -1,10 +1,11 @@
 //! The one merge: the store's hits and the providers' answers become ranked evidence.
 
+use super::hints::Hint;
 use super::{Config, Request, STORE_ID};
 use crate::memory::Record;
 use crate::plan::Plan;
-use crate::rank::{Component, Evidence, SourceRef, Standing, deduplicate, mark_conflicts};
-use crate::retrieve::{Found, Hit, Query, Store, View};
+use crate::rank::{Component, Evidence, Freshness, SourceRef, Standing, deduplicate};
+use crate::retrieve::{Found, Hit, OVERLAY, Query, Store, View};
 use crate::text;
 
 /// What a provider's answer is worth by its place alone, against the built-in store's best.
@@ -17,24 +18,75 @@ pub(super) struct Merge<'a> {
     pub query: &'a Query,
     pub plan: &'a Plan,
     pub found: &'a Found,
+    /// Hits below the rankings' limits, of which only those count that a hint matches.
+    pub deep: &'a [Hit],
+    pub hints: &'a [Hint],
+    /// Ids that the semantic backend named, best first.
+    pub semantic: &'a [String],
     pub store: &'a Store,
     pub searching: bool,
     pub looks_back: bool,
 }
 
 impl Merge<'_> {
-    /// The store's hits that earn their place.
+    /// The store's hits that earn their place, fused with the semantic backend's ranking where there is one.
     pub fn store_evidence(&self) -> Vec<Evidence> {
         let best = self.found.hits.first().map_or(0.0, |hit| hit.score);
-        self.found
-            .hits
-            .iter()
-            .filter(|hit| self.admits(hit, best))
-            .filter_map(|hit| {
-                let record = self.store.segment(hit).record(hit.record).ok()?;
-                self.store.is_retrievable(&record.id, self.view).then(|| self.of_hit(hit, record))
-            })
-            .collect()
+        let mut hits: Vec<Fused> = Vec::new();
+        for hit in self.found.hits.iter().filter(|hit| self.admits(hit, best)) {
+            let record = self.store.segment(hit).record(hit.record).ok();
+            if let Some(record) = record.filter(|record| self.store.is_retrievable(&record.id, self.view)) {
+                hits.push(Fused { hit: hit.clone(), record, backend: None });
+            }
+        }
+        // A hint's copies reach deeper than the rankings they are copies of.
+        for hit in self.deep.iter().filter(|hit| self.admits(hit, best)) {
+            if let Ok(record) = self.store.segment(hit).record(hit.record)
+                && self
+                    .hints
+                    .iter()
+                    .any(|hint| hint.matches(&record.subject, &record.source.speaker, &record.predicate))
+                && self.store.is_retrievable(&record.id, self.view)
+            {
+                hits.push(Fused { hit: hit.clone(), record, backend: None });
+            }
+        }
+        self.add_backend(&mut hits);
+        hits.into_iter().map(|fused| self.of_hit(fused)).collect()
+    }
+
+    /// Reciprocal rank fusion with the ids that the semantic backend named. Ids that may not be retrieved are dropped.
+    /// Source: Cormack, Clarke and Büttcher, "Reciprocal Rank Fusion outperforms Condorcet" (2009).
+    fn add_backend(&self, hits: &mut Vec<Fused>) {
+        let mut named: Vec<&str> = Vec::new();
+        for id in self.semantic {
+            if !named.contains(&id.as_str()) && self.store.is_retrievable(id, self.view) {
+                named.push(id);
+            }
+        }
+        if named.is_empty() {
+            return;
+        }
+        let weight = self.config.semantic_weight;
+        let k = f64::from(self.config.search.rrf_k);
+        let reciprocal = |place: usize| (k + 1.0) / (k + 1.0 + place as f64) / (1.0 + weight);
+        for (place, fused) in hits.iter_mut().enumerate() {
+            fused.hit.lexical_share = reciprocal(place) as f32;
+            fused.hit.semantic_share = 0.0;
+        }
+        for (place, id) in named.into_iter().enumerate() {
+            let backend = Some((place, weight * reciprocal(place)));
+            match hits.iter_mut().find(|fused| fused.record.id == id) {
+                Some(fused) => fused.backend = backend,
+                None => {
+                    let Some((part, record)) = self.store.locate(id) else { continue };
+                    let hit = Hit { part, record, ..Hit::default() };
+                    if let Ok(record) = self.store.segment(&hit).record(record) {
+                        hits.push(Fused { hit, record, backend });
+                    }
+                }
+            }
+        }
     }
 
     /// Words that carry no topic may rank a record and never admit one; what is far below the best is left out of a recall.
@@ -66,14 +118,16 @@ impl Merge<'_> {
                 let score = 1.0 / (1.0 + place as f32);
                 let hit = Hit { part, record, score, lexical_share: score, ..Hit::default() };
                 let stored = self.store.segment(&hit).record(record).ok()?;
-                let mut evidence = self.of_hit(&hit, stored);
+                let mut evidence = self.of_hit(Fused { hit, record: stored, backend: None });
                 evidence.reasons = vec!["unresolved, and the prompt looks back".to_string()];
                 Some(evidence)
             })
             .collect()
     }
 
-    fn of_hit(&self, hit: &Hit, record: Record) -> Evidence {
+    fn of_hit(&self, fused: Fused) -> Evidence {
+        let Fused { hit, record, backend } = fused;
+        let hit = &hit;
         let mut components = vec![Component {
             name: "lexical".into(),
             value: f64::from(hit.lexical),
@@ -85,6 +139,9 @@ impl Merge<'_> {
                 value: f64::from(similarity),
                 contribution: f64::from(hit.semantic_share),
             });
+        }
+        if let Some((place, contribution)) = backend {
+            components.push(Component { name: "backend".into(), value: place as f64 + 1.0, contribution });
         }
         let matched: Vec<&str> = hit
             .matched
@@ -104,6 +161,9 @@ impl Merge<'_> {
         }
         if hit.group > 0.0 {
             reasons.push("its session or document matches too".to_string());
+        }
+        if let Some((place, _)) = backend {
+            reasons.push(format!("place {} of the semantic backend", place + 1));
         }
         let in_force = self.store.segment(hit).facts(hit.record).is_some_and(|facts| self.view.is_in_force(&facts));
         let changed = record.changed();
@@ -151,7 +211,7 @@ impl Merge<'_> {
             Component { name: "coverage".into(), value: coverage, contribution: (1.0 - PROVIDER_PLACE) * coverage },
         ];
         evidence.reasons = vec![format!("place {} of `{}`", place + 1, evidence.provider_id)];
-        let in_force = true;
+        let in_force = evidence.freshness != Freshness::Historical;
         evidence.freshness = self.config.rank.freshness(evidence.changed, self.view.now, in_force);
         self.stand(&mut evidence, importance);
         evidence
@@ -179,14 +239,29 @@ impl Merge<'_> {
         evidence.score = evidence.components.iter().map(|component| component.contribution).sum();
     }
 
-    /// Orders, folds repeats, marks conflicts, keeps the best.
+    /// Drops what a suppressed window hides, promotes what the hints match, orders, and folds repeats.
     pub fn rank(&self, mut evidence: Vec<Evidence>) -> Vec<Evidence> {
+        evidence.retain(|entry| self.view.history || !self.is_suppressed(entry));
+        for hint in self.hints {
+            hint.promote(&mut evidence, self.store, self.config.rank.hint);
+        }
         evidence.sort_by(|a, b| {
             b.score.total_cmp(&a.score).then_with(|| a.provider_id.cmp(&b.provider_id)).then_with(|| a.id.cmp(&b.id))
         });
-        let mut kept = deduplicate(evidence);
-        kept.truncate(self.request.limit.unwrap_or(self.config.evidence_limit));
-        mark_conflicts(&mut kept);
-        kept
+        deduplicate(evidence)
     }
+
+    /// Whether the user corrected what this says. What was learned since stands.
+    fn is_suppressed(&self, evidence: &Evidence) -> bool {
+        let learned = || self.store.locate(&evidence.id).is_some_and(|(part, _)| part == OVERLAY);
+        self.store.suppresses(&evidence.subject, &evidence.predicate)
+            && !(evidence.provider_id == STORE_ID && learned())
+    }
+}
+
+/// A hit of the store, its record, and its place and share in the semantic backend's ranking.
+struct Fused {
+    hit: Hit,
+    record: Record,
+    backend: Option<(usize, f64)>,
 }

@@ -3,26 +3,37 @@
 //! The engine does no I/O. A [`Recall`] says which calls it wants made, is handed what they brought, and goes on; clocks, timers and
 //! randomness come from whoever drives it.
 
-mod call;
-mod config;
-mod decide;
-mod merge;
 mod recall;
+mod call;
+mod decide;
+mod planner;
+mod answers;
+mod merge;
+mod hints;
+mod rerank;
+mod prepared;
+mod reconcile;
 mod result;
+mod config;
+#[cfg(test)]
+mod tests;
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU32, Ordering};
 
-pub use call::{Call, CallKind, Outcome};
-pub use config::{Config, Holds, ProviderSpec, Request};
+pub use call::{Call, CallKind, Candidate, Outcome, ProposedPlan, ProposedRequest};
+pub use config::{Config, Holds, Mode, ProviderSpec, Request};
 pub use recall::{Recall, Step};
-pub use result::{Degraded, ProviderReport, ProviderStatus, RecallResult};
+pub use reconcile::{ActiveRecord, Reconciler};
+pub use result::{Degraded, Preparation, ProviderReport, ProviderStatus, RecallResult};
 
 use crate::error::{Error, ErrorCode};
-use crate::memory::{Record, Topic};
+use crate::memory::{Record, Timestamp, Topic};
 use crate::plan::TopicIndex;
 use crate::retrieve::{BrowseRequest, LocalModel, Page, Store};
 use crate::snapshot::{IndexConfig, Segment};
 use crate::write::{Nonce, Utf8Bytes};
+use prepared::PreparedCache;
 
 /// Id of the built-in store among the providers.
 pub const STORE_ID: &str = "memory";
@@ -38,6 +49,28 @@ pub struct Engine {
     embedder: Option<(String, usize)>,
     /// Stands in the delimiters of every block of this session.
     nonce: Option<Nonce>,
+    injected: Injected,
+    /// How often the planner was asked; one count for all clones, which are one session.
+    planner_calls: Arc<AtomicU32>,
+    prepared: PreparedCache,
+}
+
+/// What is called from outside besides providers and the embedder.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Injected {
+    /// A semantic backend over the store's records.
+    pub semantic: bool,
+    /// A model that decides where the signals do not. Asked only if `plan.planner` says what it may be sent.
+    pub planner: bool,
+    /// A listwise reranker.
+    pub reranker: bool,
+}
+
+/// Which state of the store something saw: hash of the snapshot, and number of changes since.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Revisions {
+    canonical: u64,
+    overlay: u64,
 }
 
 impl Engine {
@@ -62,7 +95,17 @@ impl Engine {
     fn over(store: Store, config: Config) -> Result<Engine, Error> {
         config.check()?;
         let topics = Arc::new(TopicIndex::new(store.catalog()));
-        Ok(Engine { config, store, topics, providers: Arc::default(), embedder: None, nonce: None })
+        Ok(Engine {
+            config,
+            store,
+            topics,
+            providers: Arc::default(),
+            embedder: None,
+            nonce: None,
+            injected: Injected::default(),
+            planner_calls: Arc::default(),
+            prepared: PreparedCache::default(),
+        })
     }
 
     /// The settings.
@@ -102,6 +145,41 @@ impl Engine {
         self.nonce = Some(nonce);
     }
 
+    /// What is called from outside.
+    pub fn injected(&self) -> Injected {
+        self.injected
+    }
+
+    /// Announces what is called from outside; the driver must be able to make its calls. Prepared results are given up.
+    pub fn set_injected(&mut self, injected: Injected) {
+        self.injected = injected;
+        self.prepared.clear();
+    }
+
+    pub(crate) fn revisions(&self) -> Revisions {
+        Revisions { canonical: self.store.revision(), overlay: self.store.overlay_revision() }
+    }
+
+    fn prepared(&self) -> &PreparedCache {
+        &self.prepared
+    }
+
+    /// Takes one call out of the planner's budget; false if it is spent.
+    pub(crate) fn spend_planner_call(&self) -> bool {
+        let most = self.config.plan.planner_calls;
+        let spend = |spent: u32| (spent < most).then(|| spent.saturating_add(1));
+        self.planner_calls.fetch_update(Ordering::Relaxed, Ordering::Relaxed, spend).is_ok()
+    }
+
+    /// When a result that is prepared now stops being served: after its time, or when the first of it lapses.
+    pub(crate) fn expiry(&self, now: Option<Timestamp>, lapses: Option<Timestamp>) -> Option<Timestamp> {
+        let seconds = i64::from(self.config.prepared_seconds);
+        now.map(|now| {
+            let end = Timestamp(now.0.saturating_add(seconds.saturating_mul(1000)));
+            lapses.map_or(end, |lapses| lapses.min(end))
+        })
+    }
+
     /// Registers a provider; the driver must be able to make its calls.
     ///
     /// # Errors
@@ -115,6 +193,7 @@ impl Engine {
             return Err(Error::new(ErrorCode::InvalidConfig, message));
         }
         Arc::make_mut(&mut self.providers).push(provider);
+        self.prepared.clear();
         Ok(())
     }
 
@@ -134,6 +213,7 @@ impl Engine {
             return Err(Error::new(ErrorCode::ModelMismatch, message));
         }
         self.embedder = Some((id.to_string(), dimensions));
+        self.prepared.clear();
         Ok(())
     }
 
@@ -216,17 +296,59 @@ impl Engine {
         Recall::new(self, request, true)
     }
 
-    /// A recall or search driven to its end where nothing is injected: calls to providers are answered with "not available".
-    pub fn run(&self, mut recall: Recall) -> RecallResult {
+    /// Begins a recall for a turn that has not come: the user still types in turn `turn`, and the result may be served from the next one on. Semantic
+    /// work may take four times as long. When it is done, hand it to [`keep`](Self::keep).
+    ///
+    /// # Errors
+    ///
+    /// As [`recall`](Self::recall).
+    pub fn prepare(&self, turn: u64, mut request: Request) -> Result<Recall, Error> {
+        request.mode = Mode::Speculative;
+        let mut recall = Recall::new(self, request, false)?;
+        recall.source_turn = Some(turn);
+        Ok(recall)
+    }
+
+    /// Keeps the result of a [`prepare`](Self::prepare), to be served by a recall of the same request in a later turn, while nothing changes and
+    /// until it expires. False if it is not kept: a "no", a result that something is missing from, or one that saw an older state.
+    pub fn keep(&mut self, recall: &Recall, result: &RecallResult) -> bool {
+        let fresh = result.revision == format!("{:016x}", self.store.revision())
+            && result.overlay_revision == self.store.overlay_revision();
+        let most = if self.config.prepared_seconds == 0 { 0 } else { self.config.prepared_results };
+        let at = self.revisions();
+        fresh && self.prepared.keep(recall, result, at, most)
+    }
+
+    /// Drives a recall, search or preparation to its end; `call` makes each call and says what it brought, and after how many milliseconds.
+    ///
+    /// # Errors
+    ///
+    /// `RERANK_FAILED` if the reranker of a search failed.
+    pub fn drive(
+        &self,
+        recall: &mut Recall,
+        call: &mut dyn FnMut(&Call) -> (Outcome, f64),
+    ) -> Result<RecallResult, Error> {
         loop {
             match recall.advance(self, &Utf8Bytes) {
-                Step::Done(result) => return *result,
+                Step::Done(result) => return Ok(*result),
+                Step::Failed(error) => return Err(error),
                 Step::Wait(calls) => {
-                    for call in calls {
-                        recall.settle(call.id, Outcome::Failed("no driver is there to make the call".into()), 0.0);
+                    for wanted in calls {
+                        let (outcome, elapsed) = call(&wanted);
+                        recall.settle(wanted.id, outcome, elapsed);
                     }
                 }
             }
         }
+    }
+
+    /// A recall or search driven to its end where nothing is injected: calls are answered with "not available".
+    pub fn run(&self, mut recall: Recall) -> RecallResult {
+        let unavailable = Outcome::Failed("no driver is there to make the call".into());
+        self.drive(&mut recall, &mut |_| (unavailable.clone(), 0.0)).unwrap_or_else(|error| RecallResult {
+            degraded: vec![Degraded { part: "reranker".into(), message: error.to_string() }],
+            ..RecallResult::default()
+        })
     }
 }

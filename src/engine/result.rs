@@ -1,5 +1,6 @@
 use serde::{Deserialize, Serialize};
 
+use crate::memory::Timestamp;
 use crate::plan::Plan;
 use crate::rank::Evidence;
 use crate::write::Block;
@@ -22,6 +23,22 @@ pub struct RecallResult {
     pub revision: String,
     /// Number of changes since the snapshot was loaded.
     pub overlay_revision: u64,
+    /// For which turns it was prepared, if it was.
+    pub prepared: Option<Preparation>,
+}
+
+/// When a prepared result may be served.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Preparation {
+    /// The turn that it was prepared in.
+    pub source_turn: u64,
+    /// The first turn that it may be served in.
+    pub first_turn: u64,
+    /// When it stops being served (exclusive); none where the request had no present.
+    pub expires: Option<Timestamp>,
+    /// Whether this is the prepared result, served.
+    pub served: bool,
 }
 
 /// How a provider did.
@@ -63,7 +80,7 @@ pub enum ProviderStatus {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Degraded {
-    /// Which part: `embedder`, `provider`, `planner`, `reranker`, `deadline`, `module`.
+    /// Which part: `embedder`, `semantic`, `reconcile`, `planner`, `provider`, `reranker`, `deadline`, `module`.
     pub part: String,
     /// What happened and what was done instead.
     pub message: String,

@@ -63,8 +63,36 @@ pub struct PlanConfig {
     pub max_topics: usize,
     /// Results asked of each provider. Default 8.
     pub request_limit: usize,
+    /// What an injected planner may be sent. Default: nothing, so that it is never asked.
+    pub planner: PlannerPrivacy,
+    /// How far from the threshold a confidence is ambiguous, 0 to 1; only then the planner is asked. Default 0.2.
+    pub ambiguity_band: f64,
+    /// Milliseconds that the planner has. Default 1,500.
+    pub planner_timeout_ms: f64,
+    /// How often the planner may be asked in one session. Default 20.
+    pub planner_calls: u32,
     /// The weights behind the confidence.
     pub gate: GateConfig,
+}
+
+/// What an injected planner may be sent.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub enum PlannerPrivacy {
+    /// Nothing: it is not asked.
+    #[default]
+    Off,
+    /// The prompt, and nothing of what is remembered.
+    PromptOnly,
+    /// The prompt, the titles of the topics that the request's scope may see, and the ids of providers.
+    PromptAndTopics,
+}
+
+impl PlanConfig {
+    /// Whether a confidence is too near the threshold to decide by.
+    pub fn is_ambiguous(&self, confidence: f64) -> bool {
+        (confidence - self.threshold).abs() < self.ambiguity_band
+    }
 }
 
 impl Default for PlanConfig {
@@ -76,6 +104,10 @@ impl Default for PlanConfig {
             semantic_threshold: 0.55,
             max_topics: 4,
             request_limit: 8,
+            planner: PlannerPrivacy::Off,
+            ambiguity_band: 0.2,
+            planner_timeout_ms: 1500.0,
+            planner_calls: 20,
             gate: GateConfig::default(),
         }
     }

@@ -2,7 +2,7 @@ use serde::{Deserialize, Serialize};
 
 use super::View;
 use crate::memory::{Scope, Timestamp};
-use crate::rank::{Evidence, Flag, SourceRef};
+use crate::rank::{Evidence, Flag, Freshness, SourceRef};
 
 /// What a provider answers with, one result. Only `id` and a text are needed.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -53,7 +53,7 @@ pub struct ProviderResult {
 pub enum Rejection {
     /// No id, no text, or a number that is none.
     Malformed,
-    /// Private to another scope.
+    /// Private to another scope, or of a kind that was not asked for.
     OutOfScope,
     /// Expired, or replaced where history was not asked for.
     NotInForce,
@@ -71,7 +71,8 @@ impl ProviderResult {
         if malformed {
             return Err(Rejection::Malformed);
         }
-        if !view.scope.admits(&self.scope) {
+        let of_kind = view.kinds.is_empty() || view.kinds.contains(&self.kind);
+        if !view.scope.admits(&self.scope) || !of_kind {
             return Err(Rejection::OutOfScope);
         }
         let lapsed = matches!((self.expires, view.now), (Some(end), Some(now)) if end <= now);
@@ -103,6 +104,7 @@ impl ProviderResult {
             changed: self.updated,
             scope: self.scope,
             unresolved: self.unresolved,
+            freshness: if self.superseded { Freshness::Historical } else { Freshness::Undated },
             sources: vec![source],
             flags: if cut { vec![Flag::Truncated] } else { Vec::new() },
             ..Evidence::default()

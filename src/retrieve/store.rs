@@ -4,7 +4,7 @@ use std::sync::Arc;
 use super::{Found, Hit, Mask, Part, Query, Scratch, SearchConfig, Side, View, search};
 use crate::embed::EmbeddingModel;
 use crate::error::{Error, ErrorCode};
-use crate::memory::{Catalog, Record, Status, Topic};
+use crate::memory::{Catalog, Record, Status, Timestamp, Topic};
 use crate::snapshot::{IndexConfig, Segment, SnapshotBuilder};
 
 /// The embedding model that lives in this process.
@@ -216,6 +216,53 @@ impl Store {
         segment(&self.base).unwrap_or(false)
     }
 
+    /// Where a record lies that is not forgotten: the part and its number there.
+    pub fn locate(&self, id: &str) -> Option<(u8, u32)> {
+        if let Some(number) = self.overlay.find(id) {
+            return Some((OVERLAY, number));
+        }
+        self.base.find(id).filter(|_| !self.hidden.contains(id)).map(|number| (BASE, number))
+    }
+
+    /// When a record stops being retrievable as it is now: it expires, or its validity ends.
+    pub fn lapses(&self, id: &str) -> Option<Timestamp> {
+        let (part, number) = self.locate(id)?;
+        let facts = if part == OVERLAY { self.overlay.facts(number) } else { self.base.facts(number) }?;
+        [facts.expires, facts.valid_until].into_iter().flatten().min()
+    }
+
+    /// Whether what the snapshot or anybody else says about this subject and predicate is hidden.
+    pub fn suppresses(&self, subject: &str, predicate: &str) -> bool {
+        !self.suppressed.is_empty() && self.suppressed.contains(&window(subject, predicate))
+    }
+
+    /// Number of places that [`active`](Self::active) may be asked for.
+    pub fn places(&self) -> usize {
+        self.base.len() + self.overlay.len()
+    }
+
+    /// The record at a place, 0 up to [`places`](Self::places), if it may be retrieved by anybody at `now`.
+    pub fn active(&self, place: usize, now: Option<Timestamp>) -> Option<Record> {
+        let view = View { now, ..View::default() };
+        let (segment, number, learned) = match place.checked_sub(self.base.len()) {
+            None => (&self.base, place, false),
+            Some(number) => (&self.overlay, number, true),
+        };
+        let number = u32::try_from(number).ok()?;
+        if !segment.facts(number).is_some_and(|facts| view.admits(&facts)) {
+            return None;
+        }
+        let record = segment.record(number).ok()?;
+        let hidden =
+            !learned && (self.hidden.contains(&record.id) || self.suppresses(&record.subject, &record.predicate));
+        (!hidden).then_some(record)
+    }
+
+    /// Number of this state among all states of the store: grows with every change, also across [`compact`](Self::compact) and reload.
+    pub fn generation(&self) -> u64 {
+        self.base.revision().saturating_add(self.overlay_revision)
+    }
+
     fn is_suppressed(&self, id: &str) -> bool {
         !self.suppressed.is_empty()
             && self
@@ -272,7 +319,7 @@ impl Store {
     /// As [`SnapshotBuilder::finish`].
     pub fn compact(&self) -> Result<Vec<u8>, Error> {
         let mut builder = SnapshotBuilder::new(self.base.config().clone(), self.model.clone());
-        builder.set_revision(self.base.revision() + 1);
+        builder.set_revision(self.generation().saturating_add(1));
         builder.set_catalog((*self.catalog).clone());
         for number in 0..self.base.len() as u32 {
             if self.hidden.contains(self.base.id(number)) {

@@ -11,8 +11,9 @@ use wasm_bindgen_futures::{JsFuture, future_to_promise};
 
 use super::engine::State;
 use super::host::{AbortController, AbortSignal, Listener, Timer, monotonic_ms};
-use super::value::{message_of, provider_results, to_js, vectors};
+use super::value::{ids, message_of, proposed_plan, provider_results, to_js, vectors};
 use crate::engine::{Call, CallKind, Outcome, Recall, RecallResult, Step};
+use crate::error::Error;
 use crate::memory::Scope;
 use crate::write::{CountTokens, Utf8Bytes};
 
@@ -32,9 +33,24 @@ struct ProviderRequest<'a> {
     scope: &'a Scope,
 }
 
-pub(super) async fn drive(state: &Rc<State>, mut recall: Recall, signal: Option<AbortSignal>) -> Box<RecallResult> {
+/// What a planner is asked.
+#[derive(Serialize)]
+struct PlannerRequest<'a> {
+    prompt: &'a str,
+    topics: &'a [String],
+    providers: &'a [String],
+}
+
+pub(super) async fn drive(
+    state: &Rc<State>,
+    mut recall: Recall,
+    signal: Option<AbortSignal>,
+) -> Result<Box<RecallResult>, Error> {
     let deadline = recall.deadline_ms(&state.engine.borrow());
     let started = monotonic_ms();
+    if let Some(fault) = state.reconciler.borrow().fault() {
+        recall.degrade("reconcile", format!("the semantic backend is not at the latest state: {fault}"));
+    }
     loop {
         let step = {
             let counter = Counter::of(state);
@@ -42,10 +58,24 @@ pub(super) async fn drive(state: &Rc<State>, mut recall: Recall, signal: Option<
             recall.advance(&engine, &counter)
         };
         let calls = match step {
-            Step::Done(result) => return result,
+            Step::Done(result) => {
+                // Kept only if it is a preparation.
+                state.engine.borrow_mut().keep(&recall, &result);
+                return Ok(result);
+            }
+            Step::Failed(error) => return Err(error),
             Step::Wait(calls) => calls,
         };
         let left = (deadline - (monotonic_ms() - started)).max(0.0);
+        let aborted = || signal.as_ref().is_some_and(AbortSignal::aborted);
+        if left <= 0.0 || aborted() {
+            // Nobody waits any more: what was not begun is not begun.
+            for call in calls {
+                recall.settle(call.id, if aborted() { Outcome::Aborted } else { Outcome::TimedOut }, 0.0);
+            }
+            stopped(&mut recall, aborted(), deadline);
+            continue;
+        }
         // The timer and the listener are dropped, and so called off, when the round is over.
         let overall = Timer::new(left, &JsValue::from_str(DEADLINE));
         let listener = signal.as_ref().map(|signal| Listener::new(signal, &JsValue::from_str(ABORTED)));
@@ -63,15 +93,20 @@ pub(super) async fn drive(state: &Rc<State>, mut recall: Recall, signal: Option<
         for (call, outcome, elapsed) in settled.take() {
             recall.settle(call, outcome, elapsed);
         }
-        if signal.as_ref().is_some_and(AbortSignal::aborted) {
-            recall.degrade("deadline", "the caller called the recall off; what was there by then is used");
-        } else if monotonic_ms() - started >= deadline {
-            recall.degrade(
-                "deadline",
-                format!("the recall took longer than {deadline} ms; what was there by then is used"),
-            );
+        if aborted() || monotonic_ms() - started >= deadline {
+            stopped(&mut recall, aborted(), deadline);
         }
     }
+}
+
+/// Notes in the result that the whole was stopped.
+fn stopped(recall: &mut Recall, aborted: bool, deadline: f64) {
+    let message = if aborted {
+        "the caller called the recall off; what was there by then is used".to_string()
+    } else {
+        format!("the recall took longer than {deadline} ms; what was there by then is used")
+    };
+    recall.degrade("deadline", message);
 }
 
 /// One call from start to outcome, as a promise that always resolves.
@@ -107,27 +142,57 @@ fn round(state: &Rc<State>, call: Call, stop: Promise, settled: Rc<RefCell<Vec<(
     })
 }
 
-/// Makes the call. The function may throw, return, or return a promise.
+/// Makes the call.
 fn begin(state: &State, kind: &CallKind, controller: &AbortController) -> Result<Promise, JsValue> {
-    let options = Object::new();
-    Reflect::set(&options, &"signal".into(), &controller.signal())?;
-    let (function, argument) = match kind {
-        CallKind::Embed { texts } => (state.embedder.borrow().clone(), to_js(texts)?),
+    let (function, arguments) = match kind {
+        CallKind::Embed { texts } => {
+            (state.embedder.borrow().clone(), Array::of2(&to_js(texts)?, &options(controller, None)?))
+        }
+        CallKind::Semantic { query, limit, scope } => (
+            state.semantic.borrow().clone(),
+            Array::of3(&query.into(), &JsValue::from_f64(*limit as f64), &options(controller, Some(scope))?),
+        ),
+        CallKind::Plan { prompt, topics, providers } => {
+            let question = PlannerRequest { prompt, topics, providers };
+            (state.planner.borrow().clone(), Array::of2(&to_js(&question)?, &options(controller, None)?))
+        }
         CallKind::Provider { provider_id, query, reason, limit, scope } => {
             let request = ProviderRequest { provider_id, query, reason, limit: *limit, scope };
-            (state.providers.borrow().get(provider_id).cloned(), to_js(&request)?)
+            let function = state.providers.borrow().get(provider_id).cloned();
+            (function, Array::of2(&to_js(&request)?, &options(controller, None)?))
         }
+        CallKind::Rerank { query, candidates } => (
+            state.reranker.borrow().clone(),
+            Array::of3(&query.into(), &to_js(candidates)?, &options(controller, None)?),
+        ),
     };
-    let function: Function = function.ok_or_else(|| JsValue::from_str("there is no function to call"))?;
-    Ok(Promise::resolve(&function.call2(&JsValue::UNDEFINED, &argument, &options)?))
+    promised(&function.ok_or_else(|| JsValue::from_str("there is no function to call"))?, &arguments)
+}
+
+/// The last argument of every call: `{ signal }`, for a semantic backend `{ signal, scope }`.
+pub(super) fn options(controller: &AbortController, scope: Option<&Scope>) -> Result<JsValue, JsValue> {
+    let options = Object::new();
+    Reflect::set(&options, &"signal".into(), &controller.signal())?;
+    if let Some(scope) = scope {
+        Reflect::set(&options, &"scope".into(), &to_js(scope)?)?;
+    }
+    Ok(options.into())
+}
+
+/// Calls a function that may throw, return, or return a promise.
+pub(super) fn promised(function: &Function, arguments: &Array) -> Result<Promise, JsValue> {
+    Ok(Promise::resolve(&function.apply(&JsValue::UNDEFINED, arguments)?))
 }
 
 fn read(kind: &CallKind, value: &JsValue, most: usize) -> Outcome {
     let outcome = match kind {
         CallKind::Embed { .. } => vectors(value).map(Outcome::Vectors),
+        CallKind::Semantic { limit, .. } => ids(value, *limit).map(Outcome::Ids),
+        CallKind::Plan { .. } => proposed_plan(value).map(Outcome::Plan),
         CallKind::Provider { .. } => {
             provider_results(value, most).map(|(results, unreadable)| Outcome::Results(results, unreadable))
         }
+        CallKind::Rerank { candidates, .. } => ids(value, candidates.len()).map(Outcome::Ids),
     };
     outcome.unwrap_or_else(Outcome::Failed)
 }

@@ -9,9 +9,10 @@ use wasm_bindgen::prelude::*;
 
 use super::driver::drive;
 use super::host::AbortSignal;
+use super::reconcile::{reconcile, reconcile_soon};
 use super::value::{from_js, throw, to_js};
 use crate::embed::HashEmbedder;
-use crate::engine::{Config, Engine, ProviderSpec, Request};
+use crate::engine::{Config, Engine, Injected, ProviderSpec, Reconciler, Request};
 use crate::error::{Error, ErrorCode};
 use crate::memory::{Catalog, Record, Timestamp, Topic};
 use crate::retrieve::BrowseRequest;
@@ -31,6 +32,11 @@ pub(super) struct State {
     pub(super) engine: RefCell<Engine>,
     pub(super) providers: RefCell<HashMap<String, Function>>,
     pub(super) embedder: RefCell<Option<Function>>,
+    pub(super) semantic: RefCell<Option<Function>>,
+    pub(super) planner: RefCell<Option<Function>>,
+    pub(super) reranker: RefCell<Option<Function>>,
+    pub(super) reconcile: RefCell<Option<Function>>,
+    pub(super) reconciler: RefCell<Reconciler>,
     pub(super) count_tokens: RefCell<Option<Function>>,
 }
 
@@ -68,6 +74,11 @@ impl WasmEngine {
                 engine: engine.into(),
                 providers: RefCell::default(),
                 embedder: RefCell::default(),
+                semantic: RefCell::default(),
+                planner: RefCell::default(),
+                reranker: RefCell::default(),
+                reconcile: RefCell::default(),
+                reconciler: RefCell::default(),
                 count_tokens: RefCell::default(),
             }),
         })
@@ -91,10 +102,36 @@ impl WasmEngine {
         Ok(())
     }
 
+    /// Registers a semantic backend: `search(query, limit, { signal, scope })` returns or promises ids of records, best first;
+    /// `reconcile(activeSet, revision, { signal })` takes over the whole state and ignores older revisions than it knows; 0 has no order.
+    #[wasm_bindgen(js_name = setSemantic)]
+    pub fn set_semantic(&self, search: Function, reconcile: Option<Function>) {
+        self.state.semantic.replace(Some(search));
+        self.state.reconcile.replace(reconcile);
+        self.inject(|injected| injected.semantic = true);
+    }
+
+    /// Registers a planner: `plan({ prompt, topics, providers }, { signal })` returns or promises a plan. Asked only where the decision is
+    /// ambiguous, and only if `config.plan.planner` says what it may be sent.
+    #[wasm_bindgen(js_name = setPlanner)]
+    pub fn set_planner(&self, plan: Function) {
+        self.state.planner.replace(Some(plan));
+        self.inject(|injected| injected.planner = true);
+    }
+
+    /// Registers a reranker: `rerank(query, candidates, { signal })` returns or promises the ids of candidates, best first.
+    #[wasm_bindgen(js_name = setReranker)]
+    pub fn set_reranker(&self, rerank: Function) {
+        self.state.reranker.replace(Some(rerank));
+        self.inject(|injected| injected.reranker = true);
+    }
+
     /// Registers an exact token counter: `count(text)` returns a number at once.
     #[wasm_bindgen(js_name = setTokenCounter)]
     pub fn set_token_counter(&self, count: Function) {
         self.state.count_tokens.replace(Some(count));
+        // Prepared blocks were measured otherwise.
+        self.inject(|_| ());
     }
 
     /// Sets the nonce of this session's delimiters; without it one is drawn at the first recall.
@@ -111,15 +148,24 @@ impl WasmEngine {
 
     /// Plan, providers, ranking, block. Resolves in any case but a caller's mistake.
     pub async fn recall(&self, request: JsValue, signal: Option<AbortSignal>) -> Result<JsValue, JsValue> {
-        self.run(request, signal, false).await
+        self.run(request, signal, Purpose::Recall).await
     }
 
     /// The same path without the decision and the block.
     pub async fn search(&self, request: JsValue, signal: Option<AbortSignal>) -> Result<JsValue, JsValue> {
-        self.run(request, signal, true).await
+        self.run(request, signal, Purpose::Search).await
     }
 
-    async fn run(&self, request: JsValue, signal: Option<AbortSignal>, searching: bool) -> Result<JsValue, JsValue> {
+    /// A recall for a turn that has not come: made in turn `turn`, it may be served by a recall of a later one.
+    pub async fn prepare(&self, turn: f64, request: JsValue, signal: Option<AbortSignal>) -> Result<JsValue, JsValue> {
+        let whole = turn >= 0.0 && turn.fract() == 0.0 && turn < 9e15;
+        if !whole {
+            return Err(throw(&Error::new(ErrorCode::InvalidRequest, "a turn is a whole number from 0")));
+        }
+        self.run(request, signal, Purpose::Prepare(turn as u64)).await
+    }
+
+    async fn run(&self, request: JsValue, signal: Option<AbortSignal>, purpose: Purpose) -> Result<JsValue, JsValue> {
         // Nothing of `self` may be held while something is awaited: the caller may free the engine.
         let state = Rc::clone(&self.state);
         let mut request: Request = from_js(request, ErrorCode::InvalidRequest, "request")?;
@@ -128,32 +174,36 @@ impl WasmEngine {
         }
         let recall = {
             let mut engine = state.engine.borrow_mut();
-            if !searching && request.nonce.is_none() && !engine.has_nonce() {
+            if purpose != Purpose::Search && request.nonce.is_none() && !engine.has_nonce() {
                 engine.set_nonce(draw_nonce()?);
             }
-            let begun = if searching { engine.search(request) } else { engine.recall(request) };
+            let begun = match purpose {
+                Purpose::Recall => engine.recall(request),
+                Purpose::Search => engine.search(request),
+                Purpose::Prepare(turn) => engine.prepare(turn, request),
+            };
             begun.map_err(|error| throw(&error))?
         };
-        let result = drive(&state, recall, signal).await;
+        let result = drive(&state, recall, signal).await.map_err(|error| throw(&error))?;
         to_js(&*result)
     }
 
     pub fn remember(&self, records: JsValue) -> Result<(), JsValue> {
         let records: Vec<Record> = from_js(records, ErrorCode::InvalidRecord, "records")?;
-        self.change(|engine| engine.remember(records))
+        self.learn(|engine| engine.remember(records))
     }
 
     pub fn forget(&self, id: &str) -> Result<bool, JsValue> {
-        self.change(|engine| engine.forget(id))
+        self.learn(|engine| engine.forget(id))
     }
 
     pub fn supersede(&self, old: &str, record: JsValue) -> Result<(), JsValue> {
         let record: Record = from_js(record, ErrorCode::InvalidRecord, "record")?;
-        self.change(|engine| engine.supersede(old, record))
+        self.learn(|engine| engine.supersede(old, record))
     }
 
     pub fn suppress(&self, subject: &str, predicate: &str) -> Result<(), JsValue> {
-        self.change(|engine| {
+        self.learn(|engine| {
             engine.suppress(subject, predicate);
             Ok(())
         })
@@ -167,7 +217,18 @@ impl WasmEngine {
 
     /// Snapshot and overlay as new bytes.
     pub fn compact(&self) -> Result<Vec<u8>, JsValue> {
-        self.state.engine.borrow().compact().map_err(|error| throw(&error))
+        let bytes = self.state.engine.borrow().compact().map_err(|error| throw(&error))?;
+        reconcile_soon(&self.state);
+        Ok(bytes)
+    }
+
+    /// Hands the semantic backend the whole state, now, as it is done after each change; resolves when it is taken over, or with what
+    /// stood in the way.
+    pub async fn reconcile(&self) -> JsValue {
+        let state = Rc::clone(&self.state);
+        reconcile(&state).await;
+        let fault = state.reconciler.borrow().fault().map(JsValue::from_str);
+        fault.unwrap_or(JsValue::UNDEFINED)
     }
 
     /// Lists records in order of time, page by page.
@@ -193,9 +254,31 @@ impl WasmEngine {
         })
     }
 
+    /// A change that the semantic backend is told of.
+    fn learn<T>(&self, act: impl FnOnce(&mut Engine) -> Result<T, Error>) -> Result<T, JsValue> {
+        let changed = self.change(act)?;
+        reconcile_soon(&self.state);
+        Ok(changed)
+    }
+
+    fn inject(&self, change: impl FnOnce(&mut Injected)) {
+        let mut engine = self.state.engine.borrow_mut();
+        let mut injected = engine.injected();
+        change(&mut injected);
+        engine.set_injected(injected);
+    }
+
     fn change<T>(&self, act: impl FnOnce(&mut Engine) -> Result<T, Error>) -> Result<T, JsValue> {
         act(&mut self.state.engine.borrow_mut()).map_err(|error| throw(&error))
     }
+}
+
+/// What a path through the engine is for.
+#[derive(Clone, Copy, PartialEq)]
+enum Purpose {
+    Recall,
+    Search,
+    Prepare(u64),
 }
 
 fn draw_nonce() -> Result<Nonce, JsValue> {

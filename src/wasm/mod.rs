@@ -4,6 +4,7 @@ mod builder;
 mod driver;
 mod engine;
 mod host;
+mod reconcile;
 mod value;
 
 pub use builder::{WasmBuilder, WasmNotes};

@@ -5,7 +5,9 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use wasm_bindgen::prelude::*;
 
+use crate::engine::ProposedPlan;
 use crate::error::{Error, ErrorCode};
+use crate::memory::Record;
 use crate::retrieve::ProviderResult;
 
 /// The longest text that is taken over from a provider, in UTF-16 units; the budgets cut further.
@@ -147,4 +149,29 @@ pub(super) fn vectors(answer: &JsValue) -> Result<Vec<Vec<f32>>, String> {
             None => serde_wasm_bindgen::from_value(vector).map_err(|_| fault()),
         })
         .collect()
+}
+
+/// Ids from a semantic backend or reranker: strings or numbers, also as `{ ids }` or as objects with an `id`. What is none of these is passed over.
+pub(super) fn ids(answer: &JsValue, most: usize) -> Result<Vec<String>, String> {
+    let list = match Reflect::get(answer, &"ids".into()) {
+        Ok(ids) if ids.is_array() => ids,
+        _ => answer.clone(),
+    };
+    let list = list.dyn_ref::<Array>().ok_or("it answered with something that is no array of ids")?;
+    let read = list.length().min(u32::try_from(most).unwrap_or(u32::MAX));
+    let ids = (0..read).filter_map(|at| {
+        let item = list.get(at);
+        let id = if item.is_object() { Reflect::get(&item, &"id".into()).ok()? } else { item };
+        let text = id.dyn_ref::<JsString>().filter(|text| text.length() as usize <= 2 * Record::MAX_ID_BYTES);
+        text.map(String::from).or_else(|| id.as_f64().map(|number| number.to_string()))
+    });
+    Ok(ids.collect())
+}
+
+/// A planner's answer.
+pub(super) fn proposed_plan(answer: &JsValue) -> Result<ProposedPlan, String> {
+    if !answer.is_object() {
+        return Err("it answered with something that is no plan".to_string());
+    }
+    serde_wasm_bindgen::from_value(answer.clone()).map_err(|error| format!("its plan cannot be read: {error}"))
 }

@@ -1,0 +1,296 @@
+//! Each injected thing hangs, throws, answers with junk or late: the outcome that is promised.
+
+use std::cell::{Cell, RefCell};
+
+use super::*;
+use crate::error::ErrorCode;
+use crate::retrieve::ProviderResult;
+
+const QUESTION: &str = "What did we decide about rounding refunds in billing?";
+
+fn notes() -> Vec<Record> {
+    vec![
+        Record::new("round", "We decided that billing rounds refunds down to the cent."),
+        Record::new("retry", "Refunds in billing are retried three times."),
+        Record::new("lunch", "The canteen serves soup on Mondays."),
+    ]
+}
+
+fn with(set: impl Fn(&mut Injected)) -> Engine {
+    let mut engine = engine(notes());
+    let mut injected = Injected::default();
+    set(&mut injected);
+    engine.set_injected(injected);
+    engine
+}
+
+#[test]
+fn a_failing_semantic_backend_leaves_the_lexical_result_standing() {
+    let plain = engine(notes());
+    let alone = plain.run(plain.recall(ask(QUESTION)).unwrap());
+    assert!(ids(&alone).contains(&"round"));
+    let engine = with(|injected| injected.semantic = true);
+    for (name, trouble) in troubles() {
+        for recall in [engine.recall(ask(QUESTION)).unwrap(), engine.search(ask(QUESTION)).unwrap()] {
+            let searching = recall.deadline_ms(&engine) > 0.0 && recall.request.prompt.is_empty();
+            assert!(!searching);
+            let result = drive(&engine, recall, |_| Some(trouble.clone()));
+            assert_eq!(ids(&result)[..2], ids(&alone)[..2], "{name}");
+            assert_eq!(parts(&result), ["semantic"], "{name}");
+        }
+        let result = drive(&engine, engine.recall(ask(QUESTION)).unwrap(), |_| Some(trouble.clone()));
+        assert_eq!((&result.evidence, &result.block), (&alone.evidence, &alone.block), "{name}");
+    }
+}
+
+#[test]
+fn the_semantic_ranking_is_fused_two_to_one_and_what_is_not_retrievable_is_dropped() {
+    let mut engine = with(|injected| injected.semantic = true);
+    engine.forget("retry").unwrap();
+    let answer = named(&["gone", "lunch", "retry", "lunch", "round"]);
+    let result = drive(&engine, engine.recall(ask(QUESTION)).unwrap(), |_| Some(answer.clone()));
+    assert_eq!(ids(&result), ["round", "lunch"], "found by both, then by the backend alone");
+    assert!(result.degraded.is_empty());
+    let share = |id: &str, name: &str| {
+        let entry = result.evidence.iter().find(|entry| entry.id == id).unwrap();
+        entry.components.iter().find(|part| part.name == name).map_or(0.0, |part| part.contribution)
+    };
+    assert!((share("round", "lexical") - 1.0 / 3.0).abs() < 1e-6);
+    assert!((share("lunch", "backend") - 2.0 / 3.0).abs() < 1e-6);
+    assert!(share("round", "backend") < share("lunch", "backend"));
+}
+
+#[test]
+fn ids_of_another_scope_do_not_come_back() {
+    let ana = Scope::global().with("user", "ana");
+    let mut records = notes();
+    records.push(Record { scope: ana.clone(), ..Record::new("hers", "Refunds in billing go to Ana.") });
+    let mut engine = engine(records);
+    engine.set_injected(Injected { semantic: true, ..Injected::default() });
+    let answer = |_: &CallKind| Some(named(&["hers", "round"]));
+    assert!(!ids(&drive(&engine, engine.search(ask(QUESTION)).unwrap(), answer)).contains(&"hers"));
+    let request = Request { scope: ana, ..ask(QUESTION) };
+    assert!(ids(&drive(&engine, engine.search(request).unwrap(), answer)).contains(&"hers"));
+}
+
+#[test]
+fn the_semantic_deadline_is_four_times_longer_in_speculative_mode_and_zero_is_off() {
+    let timeouts = |config: Config, mode: Mode| {
+        let mut engine = engine_with(notes(), config);
+        engine.set_injected(Injected { semantic: true, ..Injected::default() });
+        let seen = RefCell::new(Vec::new());
+        let mut recall = engine.recall(Request { mode, ..ask(QUESTION) }).unwrap();
+        let answer = &mut |call: &Call| {
+            seen.borrow_mut().push(call.timeout_ms);
+            (named(&[]), 0.0)
+        };
+        engine.drive(&mut recall, answer).unwrap();
+        seen.into_inner()
+    };
+    assert_eq!(timeouts(Config::default(), Mode::Interactive), [150.0]);
+    assert_eq!(timeouts(Config::default(), Mode::Speculative), [600.0]);
+    let off = Config { semantic_timeout_ms: 0.0, ..Config::default() };
+    assert!(timeouts(off.clone(), Mode::Interactive).is_empty());
+    assert!(timeouts(off, Mode::Speculative).is_empty());
+}
+
+#[test]
+fn a_failing_embedder_leaves_the_deterministic_plan() {
+    let mut engine = engine(notes());
+    engine.set_embedder("remem-local-hash-v1", 384).unwrap();
+    for (name, trouble) in troubles().into_iter().chain([
+        ("sends too few numbers", Outcome::Vectors(vec![vec![1.0; 3]])),
+        ("sends nothing", Outcome::Vectors(Vec::new())),
+    ]) {
+        let result = drive(&engine, engine.recall(ask(QUESTION)).unwrap(), |_| Some(trouble.clone()));
+        assert_eq!((result.plan.should_retrieve, parts(&result)), (true, vec!["embedder"]), "{name}");
+        assert_eq!(ids(&result).first(), Some(&"round"), "{name}");
+    }
+}
+
+#[test]
+fn a_failing_provider_costs_only_its_own_results() {
+    let mut engine = engine(notes());
+    for id in ["good", "bad"] {
+        engine
+            .add_provider(ProviderSpec { id: id.into(), topics: Holds::One("*".into()), ..ProviderSpec::default() })
+            .unwrap();
+    }
+    engine.add_topic(Topic { title: "Billing refunds".into(), ..Topic::default() }).unwrap();
+    let good = ProviderResult { id: "g".into(), text: "Billing refunds: see the wiki.".into(), ..Default::default() };
+    for (name, trouble) in troubles() {
+        let result = drive(&engine, engine.recall(ask("billing refunds")).unwrap(), |kind| match kind {
+            CallKind::Provider { provider_id, .. } if provider_id == "good" => {
+                Some(Outcome::Results(vec![good.clone()], 0))
+            }
+            _ => Some(trouble.clone()),
+        });
+        assert!(ids(&result).contains(&"g") && ids(&result).contains(&"round"), "{name}: {:?}", ids(&result));
+        assert_eq!(parts(&result), ["provider"], "{name}");
+    }
+}
+
+#[test]
+fn a_failing_reranker_fails_a_search_and_leaves_a_recall_its_order() {
+    let plain = engine(notes());
+    let alone = plain.run(plain.recall(ask(QUESTION)).unwrap());
+    let engine = with(|injected| injected.reranker = true);
+    let unknown = ("names nobody known", named(&["x", "y"]));
+    for (name, trouble) in troubles().into_iter().chain([unknown, ("names nobody", named(&[]))]) {
+        let result = drive(&engine, engine.recall(ask(QUESTION)).unwrap(), |_| Some(trouble.clone()));
+        assert_eq!((ids(&result), parts(&result)), (ids(&alone), vec!["reranker"]), "{name}");
+        let mut search = engine.search(ask(QUESTION)).unwrap();
+        let error = engine.drive(&mut search, &mut |_| (trouble.clone(), 0.0)).unwrap_err();
+        assert_eq!(error.code(), ErrorCode::RerankFailed, "{name}");
+        let result = engine.run(engine.search(ask(QUESTION)).unwrap());
+        assert_eq!((result.evidence.len(), parts(&result)), (0, vec!["reranker"]));
+    }
+}
+
+#[test]
+fn a_reranker_orders_what_it_names_and_the_rest_keeps_its_order_behind() {
+    let records: Vec<Record> =
+        (0..5).map(|at| Record::new(format!("r{at}"), format!("Refunds in billing, case number {at}."))).collect();
+    let mut engine = engine(records);
+    engine.set_injected(Injected { reranker: true, ..Injected::default() });
+    let plain = drive(&engine, engine.recall(ask("billing refunds")).unwrap(), |_| None);
+    let before: Vec<String> = ids(&plain).iter().map(|id| id.to_string()).collect();
+    let answer = named(&["nobody", &before[3], &before[3], &before[1]]);
+    let result = drive(&engine, engine.search(ask("billing refunds")).unwrap(), |_| Some(answer.clone()));
+    let expected = [3, 1, 0, 2, 4].map(|at| before[at].clone());
+    assert_eq!(ids(&result), expected);
+    assert!(result.evidence[0].reasons.iter().any(|reason| reason == "place 1 of the reranker"));
+}
+
+#[test]
+fn a_reranker_sees_sixty_and_some_places_are_kept_for_lexical_hits() {
+    use crate::rank::{Component, Evidence};
+    let config = Config { rerank_candidates: 6, rerank_lexical: 2, ..Config::default() };
+    let evidence: Vec<Evidence> = (0..10)
+        .map(|at| Evidence {
+            id: at.to_string(),
+            components: vec![Component {
+                name: "lexical".into(),
+                value: if at >= 8 { 9.0 } else { 0.0 },
+                contribution: 0.0,
+            }],
+            ..Evidence::default()
+        })
+        .collect();
+    assert_eq!(rerank::shown(&evidence, &config), [0, 1, 2, 3, 8, 9]);
+    assert_eq!(rerank::shown(&evidence[..3], &config), [0, 1, 2]);
+    assert_eq!((Config::default().rerank_candidates, Config::default().rerank_lexical), (60, 10));
+    let twins = [
+        Evidence { id: "a".into(), provider_id: "x".into(), ..Evidence::default() },
+        Evidence { id: "a".into(), provider_id: "y".into(), ..Evidence::default() },
+    ];
+    let shown = rerank::candidates(&twins, &[0, 1], &config);
+    let (ordered, fault) = rerank::reorder(twins.to_vec(), &shown, &["y/a".into(), "a".into()]);
+    assert_eq!((ordered[0].provider_id.as_str(), ordered.len(), fault), ("y", 2, None));
+}
+
+/// Every stage that waits: what is learned and withdrawn meanwhile counts.
+#[test]
+fn a_correction_while_something_is_awaited_stops_the_old_fact() {
+    for stage in ["semantic", "reranker", "embedder"] {
+        let mut start = with(|injected| {
+            injected.semantic = stage == "semantic";
+            injected.reranker = stage == "reranker";
+        });
+        if stage == "embedder" {
+            start.set_embedder("remem-local-hash-v1", 384).unwrap();
+        }
+        let engine = RefCell::new(start);
+        let mut recall = engine.borrow().recall(ask(QUESTION)).unwrap();
+        let awaited = Cell::new(0);
+        let result = loop {
+            let now = engine.borrow().clone();
+            match recall.advance(&now, &Utf8Bytes) {
+                Step::Done(result) => break result,
+                Step::Failed(error) => panic!("{error}"),
+                Step::Wait(calls) => {
+                    awaited.set(awaited.get() + 1);
+                    // As a provider would that calls back into the engine which awaits it.
+                    let other = engine.borrow().clone();
+                    other.run(other.search(ask("billing")).unwrap());
+                    let new = Record::new("new", "We decided that billing rounds refunds up, to the next cent.");
+                    engine.borrow_mut().supersede("round", new).unwrap();
+                    for call in calls {
+                        recall.settle(call.id, named(&["round", "new"]), 1.0);
+                        recall.settle(call.id, Outcome::TimedOut, 1.0);
+                    }
+                }
+            }
+        };
+        assert_eq!(awaited.get(), 1, "{stage}");
+        assert!(!ids(&result).contains(&"round") && ids(&result).contains(&"new"), "{stage}: {:?}", ids(&result));
+        assert!(!result.block.text.contains("down to the cent"), "{stage}");
+    }
+}
+
+#[test]
+fn a_suppressed_window_hides_what_backends_and_providers_still_know() {
+    let diet =
+        |id: &str, text: &str| Record { subject: "Rhea".into(), predicate: "diet".into(), ..Record::new(id, text) };
+    let mut engine = engine(vec![diet("old", "Rhea eats fish, her diet is pescetarian.")]);
+    engine.set_injected(Injected { semantic: true, ..Injected::default() });
+    let all = ProviderSpec { id: "crm".into(), topics: Holds::One("*".into()), ..ProviderSpec::default() };
+    engine.add_provider(all).unwrap();
+    engine.add_topic(Topic { title: "Rhea diet".into(), ..Topic::default() }).unwrap();
+    engine.suppress("rhea", "Diet");
+    engine.remember(vec![diet("new", "Rhea is vegan now, by diet.")]).unwrap();
+    let old = ProviderResult {
+        id: "copy".into(),
+        text: "Rhea keeps a fish diet.".into(),
+        subject: "Rhea".into(),
+        predicate: "diet".into(),
+        ..Default::default()
+    };
+    let answer = |kind: &CallKind| match kind {
+        CallKind::Provider { .. } => Some(Outcome::Results(vec![old.clone()], 0)),
+        _ => Some(named(&["old", "new"])),
+    };
+    let result = drive(&engine, engine.recall(ask("What is the Rhea diet?")).unwrap(), answer);
+    assert_eq!(ids(&result), ["new"]);
+    let request = Request { history: true, ..ask("What is the Rhea diet?") };
+    let result = drive(&engine, engine.recall(request).unwrap(), answer);
+    assert!(ids(&result).contains(&"old") && ids(&result).contains(&"copy"));
+}
+
+#[test]
+fn history_is_an_option_and_labelled() {
+    use crate::rank::Freshness;
+    let mut engine = engine(notes());
+    engine.supersede("round", Record::new("new", "We decided that billing rounds refunds up.")).unwrap();
+    let now = engine.run(engine.search(ask(QUESTION)).unwrap());
+    assert!(!ids(&now).contains(&"round"));
+    let then = engine.run(engine.search(Request { history: true, ..ask(QUESTION) }).unwrap());
+    let old = then.evidence.iter().find(|entry| entry.id == "round").unwrap();
+    assert_eq!(old.freshness, Freshness::Historical);
+    let view = crate::retrieve::View { history: true, ..Default::default() };
+    let superseded =
+        ProviderResult { id: "p".into(), text: "old".into(), superseded: true, ..ProviderResult::default() };
+    let (evidence, _) = superseded.normalize("crm", &view, 100).unwrap();
+    assert_eq!(evidence.freshness, Freshness::Historical);
+}
+
+#[test]
+fn the_active_set_is_the_whole_retrievable_state_and_its_revision_grows_across_compaction() {
+    let now = crate::memory::Timestamp::parse("2026-01-01");
+    let mut records = notes();
+    records.push(Record { expires: now, ..Record::new("expired", "Old news.") });
+    let mut engine = engine(records);
+    let active = |engine: &Engine| {
+        let store = engine.store();
+        (0..store.places()).filter_map(|at| store.active(at, now)).map(|record| record.id).collect::<Vec<_>>()
+    };
+    assert_eq!(active(&engine), ["round", "retry", "lunch"]);
+    engine.supersede("round", Record::new("new", "Rounded up.")).unwrap();
+    engine.forget("lunch").unwrap();
+    assert_eq!(active(&engine), ["retry", "new"]);
+    assert_eq!(engine.store().active(usize::MAX, now), None);
+    let before = engine.store().generation();
+    let reloaded = Engine::load(engine.compact().unwrap(), Config::default(), None).unwrap();
+    assert_eq!(active(&reloaded), ["retry", "new"]);
+    assert!(reloaded.store().generation() > before);
+}
