@@ -1,6 +1,6 @@
 // The facade over the WebAssembly module: it owns the instance, races the overall deadline, and turns values into the forms
 // that the module reads. What is decided, ranked and written is decided, ranked and written in the module.
-import { initSync, WasmBuilder, WasmEngine, WasmNotes, checkCitations as checkCitationsInModule } from './wasm/foreword.js';
+import { initSync, WasmBuilder, WasmEngine, WasmNotes, checkCitations as checkCitationsInModule, defaults as defaultsInModule } from './wasm/foreword.js';
 
 let source = () => {
   throw new ForewordError('NOT_INITIALIZED', 'call init(module) first: this entry does not know where the module is');
@@ -81,6 +81,7 @@ export class Foreword {
   }
 
   static #over(bytes, { config, providers = [], embedder, countTokens, nonce }) {
+    checkKeys(config, defaults().config, 'config', 'INVALID_CONFIG');
     const engine = new WasmEngine(bytes, config);
     for (const { search, ...spec } of providers) {
       if (typeof search !== 'function') throw new ForewordError('INVALID_CONFIG', `provider \`${spec.id}\` has no function \`search\``);
@@ -115,9 +116,9 @@ export class Foreword {
 
   #request(prompt, { signal, now, asOf, ...rest } = {}) {
     if (typeof prompt !== 'string') throw new ForewordError('INVALID_REQUEST', `a prompt is a string, not ${typeof prompt}`);
-    const request = { ...rest, prompt };
-    if (now !== undefined) request.now = time(now);
-    if (asOf !== undefined) request.asOf = time(asOf);
+    checkKeys(rest, defaults().request, 'options', 'INVALID_REQUEST');
+    const given = { ...rest, prompt, now: time(now), asOf: time(asOf) };
+    const request = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined && value !== null));
     return { request, signal, deadlineMs: rest.deadlineMs ?? this.#deadlineMs };
   }
 
@@ -198,6 +199,27 @@ function nothing(message) {
   };
 }
 
+let known;
+
+/** Every setting at its default: `{ config, request, index }`. Needs `init` to be done. */
+export function defaults() {
+  known ??= defaultsInModule();
+  return known;
+}
+
+/** A setting that does not exist is a mistake that would otherwise go unnoticed. */
+function checkKeys(given, template, path, code) {
+  if (typeof given !== 'object' || given === null || Array.isArray(given)) return;
+  for (const [key, value] of Object.entries(given)) {
+    if (!(key in template)) {
+      throw new ForewordError(code, `${path}.${key} does not exist; there are ${Object.keys(template).join(', ')}`);
+    }
+    const inner = template[key];
+    // A scope names what it likes.
+    if (inner && typeof inner === 'object' && !Array.isArray(inner) && key !== 'scope') checkKeys(value, inner, `${path}.${key}`, code);
+  }
+}
+
 function time(value) {
   return value instanceof Date ? value.getTime() : value;
 }
@@ -208,6 +230,7 @@ function time(value) {
  */
 export async function buildSnapshot({ records = [], topics = [], entities = [], notes = [], index, onProgress, module, sliceMs = 8 } = {}) {
   await init(module);
+  checkKeys(index, defaults().index, 'index', 'INVALID_CONFIG');
   const builder = new WasmBuilder(index);
   const reader = new WasmNotes();
   const reports = [];

@@ -3,6 +3,7 @@ use wasm_bindgen::prelude::*;
 
 use super::value::{from_js, throw, to_js};
 use crate::embed::HashEmbedder;
+use crate::engine::{Config, Request};
 use crate::error::{Error, ErrorCode};
 use crate::import::{Importer, Severity};
 use crate::memory::{KnownEntity, Record, Topic};
@@ -114,4 +115,16 @@ impl WasmNotes {
         let reports = reports.collect();
         to_js(&Notes { records: import.records, topics: import.topics, entities: import.entities, reports })
     }
+}
+
+/// Every setting at its default: of a memory (`config`), a request, and the index of a builder.
+#[wasm_bindgen]
+pub fn defaults() -> Result<JsValue, JsValue> {
+    #[derive(Default, Serialize)]
+    struct Defaults {
+        config: Config,
+        request: Request,
+        index: IndexConfig,
+    }
+    to_js(&Defaults::default())
 }

@@ -1,7 +1,7 @@
 //! Awaits what the engine asks for: every call at once, each under its own timer and AbortController, all under one
 //! deadline and the caller's signal.
 
-use std::cell::RefCell;
+use std::cell::{Cell, RefCell};
 use std::rc::Rc;
 
 use js_sys::{Array, Function, Object, Promise, Reflect};
@@ -84,16 +84,17 @@ pub(super) async fn drive(
             None => overall.promise.clone(),
         };
         let settled: Rc<RefCell<Vec<(u32, Outcome, f64)>>> = Rc::default();
+        let struck: Rc<Cell<bool>> = Rc::default();
         let rounds = Array::new();
         for call in calls {
-            rounds.push(&round(state, call, stop.clone(), Rc::clone(&settled)));
+            rounds.push(&round(state, call, stop.clone(), Rc::clone(&settled), Rc::clone(&struck)));
         }
         // Each round resolves, whatever happens in it.
         let _ = JsFuture::from(Promise::all(&rounds)).await;
         for (call, outcome, elapsed) in settled.take() {
             recall.settle(call, outcome, elapsed);
         }
-        if aborted() || monotonic_ms() - started >= deadline {
+        if aborted() || struck.get() {
             stopped(&mut recall, aborted(), deadline);
         }
     }
@@ -109,8 +110,14 @@ fn stopped(recall: &mut Recall, aborted: bool, deadline: f64) {
     recall.degrade("deadline", message);
 }
 
-/// One call from start to outcome, as a promise that always resolves.
-fn round(state: &Rc<State>, call: Call, stop: Promise, settled: Rc<RefCell<Vec<(u32, Outcome, f64)>>>) -> Promise {
+/// One call from start to outcome, as a promise that always resolves. `struck` is set if the overall deadline ended it.
+fn round(
+    state: &Rc<State>,
+    call: Call,
+    stop: Promise,
+    settled: Rc<RefCell<Vec<(u32, Outcome, f64)>>>,
+    struck: Rc<Cell<bool>>,
+) -> Promise {
     let started = monotonic_ms();
     let controller = AbortController::new();
     let begun = begin(state, &call.kind, &controller);
@@ -124,7 +131,8 @@ fn round(state: &Rc<State>, call: Call, stop: Promise, settled: Rc<RefCell<Vec<(
                 match JsFuture::from(race).await {
                     Err(thrown) => Outcome::Failed(message_of(&thrown)),
                     Ok(value) => match value.as_string().as_deref() {
-                        Some(TIMED_OUT | DEADLINE) => {
+                        Some(why @ (TIMED_OUT | DEADLINE)) => {
+                            struck.set(struck.get() || why == DEADLINE);
                             controller.abort();
                             Outcome::TimedOut
                         }

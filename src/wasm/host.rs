@@ -64,25 +64,28 @@ impl Drop for Timer {
 pub(super) struct Listener {
     pub(super) promise: Promise,
     signal: AbortSignal,
-    callback: Function,
+    callback: Option<Function>,
 }
 
 impl Listener {
     pub(super) fn new(signal: &AbortSignal, token: &JsValue) -> Listener {
-        let mut callback = Function::default();
+        let mut callback = None;
         let promise = Promise::new(&mut |resolve, _| {
-            callback = resolving(&resolve, token);
+            let resolve = resolving(&resolve, token);
             if signal.aborted() {
-                let _ = callback.call0(&JsValue::UNDEFINED);
+                let _ = resolve.call0(&JsValue::UNDEFINED);
             }
+            signal.add_event_listener("abort", &resolve);
+            callback = Some(resolve);
         });
-        signal.add_event_listener("abort", &callback);
         Listener { promise, signal: signal.clone(), callback }
     }
 }
 
 impl Drop for Listener {
     fn drop(&mut self) {
-        self.signal.remove_event_listener("abort", &self.callback);
+        if let Some(callback) = &self.callback {
+            self.signal.remove_event_listener("abort", callback);
+        }
     }
 }

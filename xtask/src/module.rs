@@ -11,8 +11,8 @@ const PROFILE: &str = "wasm";
 
 /// What the oldest hosts know (Node 20.19, Chrome 96, Firefox 89, Safari 16.4) and the compiler uses.
 /// Enabling more makes a file that loads in none of them.
-const WASM_OPT: [&str; 9] = [
-    "-O3",
+const WASM_OPT: [&str; 10] = [
+    "-Oz",
     "--enable-bulk-memory",
     "--enable-multivalue",
     "--enable-mutable-globals",
@@ -20,6 +20,7 @@ const WASM_OPT: [&str; 9] = [
     "--enable-reference-types",
     "--enable-sign-ext",
     "--enable-simd",
+    "--strip-debug",
     "--strip-producers",
 ];
 
