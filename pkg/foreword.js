@@ -80,7 +80,7 @@ export class Foreword {
     return Foreword.#over(undefined, options);
   }
 
-  static #over(bytes, { config, providers = [], embedder, countTokens, nonce }) {
+  static #over(bytes, { config, providers = [], embedder, semantic, planner, reranker, countTokens, nonce }) {
     checkKeys(config, defaults().config, 'config', 'INVALID_CONFIG');
     const engine = new WasmEngine(bytes, config);
     for (const { search, ...spec } of providers) {
@@ -88,6 +88,9 @@ export class Foreword {
       engine.addProvider(spec, search.bind(spec));
     }
     if (embedder) engine.setEmbedder(embedder.id, embedder.dimensions, embedder.embed.bind(embedder));
+    if (semantic) engine.setSemantic(semantic.search.bind(semantic), semantic.reconcile?.bind(semantic));
+    if (planner) engine.setPlanner(planner);
+    if (reranker) engine.setReranker(reranker);
     if (countTokens) engine.setTokenCounter(countTokens);
     if (nonce) engine.setNonce(nonce);
     return new Foreword(engine, config?.deadlineMs ?? 5000);
@@ -114,11 +117,29 @@ export class Foreword {
     return this.#live().search(request, signal);
   }
 
+  /**
+   * A recall ahead of time, while the user still types in turn `turn`. A recall of a later turn with the same prompt is served with it
+   * as long as nothing has changed.
+   */
+  async prepare(turn, prompt, options) {
+    const { request, signal } = this.#request(prompt, options);
+    return this.#live().prepare(turn, { mode: 'speculative', ...request }, signal);
+  }
+
+  /** Records in order of time, a page at a time. */
+  browse({ now, asOf, ...rest } = {}) {
+    return this.#live().browse(present({ ...rest, now: time(now), asOf: time(asOf) }));
+  }
+
+  /** Hands the active records to the semantic backend; resolves with what went wrong, if anything did. */
+  reconcile() {
+    return this.#live().reconcile();
+  }
+
   #request(prompt, { signal, now, asOf, ...rest } = {}) {
     if (typeof prompt !== 'string') throw new ForewordError('INVALID_REQUEST', `a prompt is a string, not ${typeof prompt}`);
     checkKeys(rest, defaults().request, 'options', 'INVALID_REQUEST');
-    const given = { ...rest, prompt, now: time(now), asOf: time(asOf) };
-    const request = Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined && value !== null));
+    const request = present({ ...rest, prompt, now: time(now), asOf: time(asOf) });
     return { request, signal, deadlineMs: rest.deadlineMs ?? this.#deadlineMs };
   }
 
@@ -218,6 +239,11 @@ function checkKeys(given, template, path, code) {
     // A scope names what it likes.
     if (inner && typeof inner === 'object' && !Array.isArray(inner) && key !== 'scope') checkKeys(value, inner, `${path}.${key}`, code);
   }
+}
+
+/** The fields that are set: the module takes what is absent as its default. */
+function present(fields) {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined && value !== null));
 }
 
 function time(value) {
