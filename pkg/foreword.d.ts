@@ -304,7 +304,7 @@ export class Foreword {
     asOf?: Time;
     history?: boolean;
     kinds?: string[];
-  }): { records: MemoryRecord[]; nextCursor?: string | null };
+  }): { items: { record: MemoryRecord; historical: boolean }[]; nextCursor?: string | null; total: number };
   reconcile(): Promise<string | undefined>;
   compact(): Uint8Array;
   info(): {

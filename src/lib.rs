@@ -59,3 +59,8 @@ pub mod retrieve;
 pub mod engine;
 #[cfg(target_arch = "wasm32")]
 pub mod wasm;
+
+/// The README's Rust is compiled and run with the other examples.
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+struct Readme;
