@@ -51,7 +51,16 @@ pub(super) fn hints(request: &Request, entities: &[KnownEntity]) -> Vec<Hint> {
 
 /// `worksAt`, `works_at` and "worked at" are one predicate.
 fn predicate_key(predicate: &str) -> String {
-    text::terms(predicate).join(" ")
+    let mut words = String::with_capacity(predicate.len() + 8);
+    let mut lower = false;
+    for char in predicate.chars() {
+        if lower && char.is_uppercase() {
+            words.push(' ');
+        }
+        words.push(if matches!(char, '_' | '-' | '.' | '/') { ' ' } else { char });
+        lower = char.is_lowercase();
+    }
+    text::terms(&words).join(" ")
 }
 
 impl Hint {

@@ -1,1 +1,256 @@
+//! Whatever happens in whatever order, also while a recall waits: nothing superseded, forgotten, expired, suppressed or out of scope is
+//! served, and what was learned is found. Checked against a model that is a map.
 
+use std::cell::RefCell;
+use std::collections::{BTreeMap, BTreeSet};
+
+use proptest::prelude::*;
+
+use super::*;
+use crate::retrieve::ProviderResult;
+
+#[derive(Clone, Debug)]
+enum Op {
+    Remember { id: u8, owner: u8, lives: Option<u8>, subject: u8 },
+    Forget(u8),
+    Supersede { old: u8, new: u8, owner: u8 },
+    Suppress(u8),
+    Compact,
+    Tick(u8),
+    Recall { id: u8, who: u8, preparing: bool, meanwhile: Vec<Op> },
+}
+
+fn change() -> impl Strategy<Value = Op> {
+    prop_oneof![
+        4 => (0..6u8, 0..3u8, proptest::option::of(1..9u8), 0..2u8)
+            .prop_map(|(id, owner, lives, subject)| Op::Remember { id, owner, lives, subject }),
+        2 => (0..6u8).prop_map(Op::Forget),
+        3 => (0..6u8, 0..9u8, 0..3u8).prop_map(|(old, new, owner)| Op::Supersede { old, new, owner }),
+        1 => (0..2u8).prop_map(Op::Suppress),
+        1 => Just(Op::Compact),
+        1 => (1..4u8).prop_map(Op::Tick),
+    ]
+}
+
+fn op() -> impl Strategy<Value = Op> {
+    let waiting = (0..9u8, 0..3u8, any::<bool>(), proptest::collection::vec(change(), 0..3));
+    let recall = waiting.prop_map(|(id, who, preparing, meanwhile)| Op::Recall { id, who, preparing, meanwhile });
+    prop_oneof![1 => change(), 1 => recall]
+}
+
+fn scope(number: u8) -> Scope {
+    match number {
+        0 => Scope::global(),
+        number => Scope::global().with("user", number.to_string()),
+    }
+}
+
+/// What the model knows of a record.
+#[derive(Clone, Debug)]
+struct Known {
+    owner: u8,
+    expires: Option<i64>,
+    subject: u8,
+    /// In the snapshot, not only learned.
+    canonical: bool,
+    withdrawn: bool,
+}
+
+struct World {
+    engine: RefCell<Engine>,
+    known: RefCell<BTreeMap<u8, Known>>,
+    /// Ids that some record says it replaces: whether one of them is found when it is learned again is left open.
+    replaced: RefCell<BTreeSet<u8>>,
+    windows: RefCell<BTreeSet<u8>>,
+    /// Everything that ever was, as a provider that is told nothing still answers it.
+    copies: RefCell<BTreeMap<(u8, u8), ProviderResult>>,
+    now: RefCell<i64>,
+    turn: RefCell<u64>,
+}
+
+impl World {
+    fn new() -> World {
+        let world = World {
+            engine: RefCell::new(engine(Vec::new())),
+            known: RefCell::default(),
+            replaced: RefCell::default(),
+            windows: RefCell::default(),
+            copies: RefCell::default(),
+            now: RefCell::new(1000),
+            turn: RefCell::new(1),
+        };
+        world.inject();
+        world
+    }
+
+    fn inject(&self) {
+        let mut engine = self.engine.borrow_mut();
+        engine.set_injected(Injected { semantic: true, planner: false, reranker: true });
+        let all = ProviderSpec { id: "copies".into(), topics: Holds::One("*".into()), ..ProviderSpec::default() };
+        engine.add_provider(all).unwrap();
+        engine.add_topic(Topic { title: "Falcon".into(), ..Topic::default() }).unwrap();
+    }
+
+    fn record(&self, id: u8, owner: u8, lives: Option<u8>, subject: u8) -> Record {
+        let expires = lives.map(|lives| Timestamp(*self.now.borrow() + i64::from(lives)));
+        Record {
+            scope: scope(owner),
+            expires,
+            subject: format!("subject{subject}"),
+            predicate: "state".into(),
+            ..Record::new(id.to_string(), format!("We decided about the falcon that number{id} is settled."))
+        }
+    }
+
+    fn learned(&self, id: u8, owner: u8, record: &Record, subject: u8) {
+        let expires = record.expires.map(|time| time.0);
+        self.known.borrow_mut().insert(id, Known { owner, expires, subject, canonical: false, withdrawn: false });
+        let copy = ProviderResult {
+            id: format!("copy of {id} by {owner}"),
+            text: format!("A copy: the falcon, number{id}, owner {owner}."),
+            subject: record.subject.clone(),
+            predicate: record.predicate.clone(),
+            expires: record.expires,
+            scope: record.scope.clone(),
+            ..ProviderResult::default()
+        };
+        self.copies.borrow_mut().insert((id, owner), copy);
+    }
+
+    fn apply(&self, op: &Op) {
+        match op {
+            Op::Remember { id, owner, lives, subject } => {
+                let record = self.record(*id, *owner, *lives, *subject);
+                if self.engine.borrow_mut().remember(vec![record.clone()]).is_ok() {
+                    self.learned(*id, *owner, &record, *subject);
+                }
+            }
+            Op::Forget(id) => {
+                self.engine.borrow_mut().forget(&id.to_string()).unwrap();
+                self.known.borrow_mut().remove(id);
+            }
+            Op::Supersede { old, new, owner } => {
+                let record = self.record(*new, *owner, None, 0);
+                if self.engine.borrow_mut().supersede(&old.to_string(), record.clone()).is_err() {
+                    return;
+                }
+                if old != new {
+                    let mut known = self.known.borrow_mut();
+                    let old_record = known.get_mut(old).unwrap();
+                    // Whoever sees the old one sees the new one.
+                    if scope(old_record.owner).admits(&record.scope) {
+                        old_record.withdrawn = true;
+                    }
+                    self.replaced.borrow_mut().insert(*old);
+                }
+                self.learned(*new, *owner, &record, 0);
+            }
+            Op::Suppress(subject) => {
+                self.engine.borrow_mut().suppress(&format!("Subject{subject}"), "state");
+                self.windows.borrow_mut().insert(*subject);
+                for known in self.known.borrow_mut().values_mut() {
+                    known.withdrawn |= known.canonical && known.subject == *subject;
+                }
+            }
+            Op::Compact => {
+                let bytes = self.engine.borrow().compact().unwrap();
+                let mut reloaded = Engine::load(bytes, Config::default(), Some(Arc::new(HashEmbedder))).unwrap();
+                reloaded.set_nonce(Nonce::new("0123456789ab").unwrap());
+                self.engine.replace(reloaded);
+                self.inject();
+                self.windows.borrow_mut().clear();
+                self.known.borrow_mut().values_mut().for_each(|known| known.canonical = true);
+            }
+            Op::Tick(by) => *self.now.borrow_mut() += i64::from(*by),
+            Op::Recall { id, who, preparing, meanwhile } => self.recall(*id, *who, meanwhile, *preparing),
+        }
+    }
+
+    fn recall(&self, id: u8, who: u8, meanwhile: &[Op], preparing: bool) {
+        let turn = *self.turn.borrow();
+        *self.turn.borrow_mut() += u64::from(!preparing);
+        // The moment is the request's: time that passes while it waits does not count.
+        let now = *self.now.borrow();
+        let request = Request {
+            scope: scope(who),
+            now: Some(Timestamp(now)),
+            turn: Some(turn),
+            limit: Some(60),
+            ..ask(&format!("What did we decide about the falcon number{id}?"))
+        };
+        let mut recall = {
+            let engine = self.engine.borrow();
+            if preparing { engine.prepare(turn - 1, request) } else { engine.recall(request) }.unwrap()
+        };
+        let mut left = meanwhile.iter();
+        let result = loop {
+            let engine = self.engine.borrow().clone();
+            let calls = match recall.advance(&engine, &Utf8Bytes) {
+                Step::Done(result) => break result,
+                Step::Failed(error) => panic!("{error}"),
+                Step::Wait(calls) => calls,
+            };
+            if let Some(op) = left.next() {
+                self.apply(op);
+            }
+            for call in calls {
+                let outcome = match &call.kind {
+                    // A backend and a provider that still know everything.
+                    CallKind::Semantic { .. } => Outcome::Ids((0..9).map(|id: u8| id.to_string()).collect()),
+                    CallKind::Provider { .. } => Outcome::Results(self.copies.borrow().values().cloned().collect(), 0),
+                    CallKind::Rerank { candidates, .. } => {
+                        Outcome::Ids(candidates.iter().rev().map(|candidate| candidate.id.clone()).collect())
+                    }
+                    other => panic!("{other:?}"),
+                };
+                recall.settle(call.id, outcome, 1.0);
+            }
+        };
+        self.check(&result, id, who, now);
+        if preparing {
+            self.engine.borrow_mut().keep(&recall, &result);
+        }
+        left.for_each(|op| self.apply(op));
+    }
+
+    fn check(&self, result: &RecallResult, asked: u8, who: u8, now: i64) {
+        let known = self.known.borrow();
+        let lives = |expires: Option<i64>| expires.is_none_or(|expires| expires > now);
+        for entry in &result.evidence {
+            if entry.provider_id == STORE_ID {
+                let id: u8 = entry.id.parse().unwrap();
+                let record = known.get(&id).unwrap_or_else(|| panic!("{id} was forgotten"));
+                assert!(!record.withdrawn, "{id} was withdrawn: {record:?}");
+                assert!(lives(record.expires), "{id} is expired: {record:?} at {now}");
+                assert!(scope(who).admits(&scope(record.owner)), "{id} is not for {who}: {record:?}");
+            } else {
+                let copies = self.copies.borrow();
+                let copy = copies.values().find(|copy| copy.id == entry.id).unwrap();
+                assert!(lives(copy.expires.map(|time| time.0)) && scope(who).admits(&copy.scope), "{}", entry.id);
+                let hidden = self.windows.borrow().iter().any(|window| copy.subject == format!("subject{window}"));
+                assert!(!hidden, "{} is suppressed", entry.id);
+            }
+        }
+        let must_be_found = known.get(&asked).filter(|record| {
+            !record.withdrawn
+                && lives(record.expires)
+                && scope(who).admits(&scope(record.owner))
+                && !self.replaced.borrow().contains(&asked)
+                && !(record.canonical && self.windows.borrow().contains(&record.subject))
+        });
+        if must_be_found.is_some() {
+            let found =
+                |entry: &crate::rank::Evidence| entry.sources.iter().any(|source| source.id == asked.to_string());
+            assert!(result.evidence.iter().any(found), "{asked} is not found by {who}: {:?}", result.evidence);
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+    #[test]
+    fn no_interleaving_serves_what_may_not_be_served(ops in proptest::collection::vec(op(), 1..24)) {
+        let world = World::new();
+        ops.iter().for_each(|op| world.apply(op));
+    }
+}
