@@ -98,6 +98,7 @@ impl Config {
             ("plan.plannerTimeoutMs must be 0 to 3,600,000", time(self.plan.planner_timeout_ms)),
             ("search.lexicalLimit must be 1 to 1000", (1..=1000).contains(&self.search.lexical_limit)),
             ("search.semanticLimit must be at most 1000", self.search.semantic_limit <= 1000),
+            ("search.linksWeight must be 0 to 1", share(f64::from(self.search.links_weight))),
             ("search.rrfK must be above 0", self.search.rrf_k > 0.0),
             ("evidenceLimit must be 1 to 1000", (1..=1000).contains(&self.evidence_limit)),
             ("perSourceShare must be 0 to 1", share(self.per_source_share)),

@@ -143,6 +143,13 @@ impl Merge<'_> {
         if let Some((place, contribution)) = backend {
             components.push(Component { name: "backend".into(), value: place as f64 + 1.0, contribution });
         }
+        if hit.links > 0.0 {
+            components.push(Component {
+                name: "links".into(),
+                value: f64::from(hit.links),
+                contribution: f64::from(hit.links_share),
+            });
+        }
         let matched: Vec<&str> = hit
             .matched
             .iter()
@@ -164,6 +171,9 @@ impl Merge<'_> {
         }
         if let Some((place, _)) = backend {
             reasons.push(format!("place {} of the semantic backend", place + 1));
+        }
+        if hit.links > 0.0 {
+            reasons.push("linked to what matches best".to_string());
         }
         let in_force = self.store.segment(hit).facts(hit.record).is_some_and(|facts| self.view.is_in_force(&facts));
         let changed = record.changed();

@@ -30,7 +30,7 @@ pub use result::{Degraded, Preparation, ProviderReport, ProviderStatus, RecallRe
 use crate::error::{Error, ErrorCode};
 use crate::memory::{Record, Timestamp, Topic};
 use crate::plan::TopicIndex;
-use crate::retrieve::{BrowseRequest, LocalModel, Page, Store};
+use crate::retrieve::{BrowseRequest, LocalModel, Page, Store, Theme, ThemesRequest};
 use crate::snapshot::{IndexConfig, Segment};
 use crate::write::{Nonce, Utf8Bytes};
 use prepared::PreparedCache;
@@ -276,6 +276,15 @@ impl Engine {
     /// As [`Store::browse`].
     pub fn browse(&self, request: &BrowseRequest) -> Result<Page, Error> {
         self.store.browse(request)
+    }
+
+    /// What the records that a request may see are mostly about; see [`Store::themes`].
+    ///
+    /// # Errors
+    ///
+    /// As [`Store::themes`].
+    pub fn themes(&self, request: &ThemesRequest) -> Result<Vec<Theme>, Error> {
+        self.store.themes(request)
     }
 
     /// Begins a recall: plan, providers, ranking, block.

@@ -2,11 +2,15 @@
 
 mod browse;
 mod dates;
+mod linked;
 mod mask;
 mod provider;
 mod query;
 mod search;
 mod store;
+mod themes;
+#[cfg(test)]
+mod untrusted;
 
 pub use browse::{BrowseItem, BrowseOrder, BrowseRequest, Direction, Page};
 pub use mask::{Mask, View};
@@ -14,3 +18,4 @@ pub use provider::{ProviderResult, Rejection};
 pub use query::{Query, QueryTerm};
 pub use search::{Found, FusionMethod, Hit, Part, Scratch, SearchConfig, Side, TermStatistics, search};
 pub use store::{BASE, LocalModel, OVERLAY, Store};
+pub use themes::{Theme, ThemesRequest};

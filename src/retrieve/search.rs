@@ -1,5 +1,6 @@
 use serde::{Deserialize, Serialize};
 
+use super::linked::lend;
 use super::{Mask, Query};
 use crate::embed::Quantized;
 use crate::index::{Postings, idf};
@@ -31,6 +32,9 @@ pub struct SearchConfig {
     pub mention_boost: f32,
     /// What a date in the prompt counts for, against 1 for words of content.
     pub date_weight: f32,
+    /// The most that a record gains by what the best other hits are linked to: near texts, shared names, one community. 0 switches links
+    /// off.
+    pub links_weight: f32,
 }
 
 /// How two rankings become one.
@@ -57,6 +61,7 @@ impl Default for SearchConfig {
             who_boost: 2.0,
             mention_boost: 1.3,
             date_weight: 0.5,
+            links_weight: 0.05,
         }
     }
 }
@@ -97,6 +102,10 @@ pub struct Hit {
     pub lexical_share: f32,
     /// See `lexical_share`.
     pub semantic_share: f32,
+    /// How much the best other hits are linked to it, 0 to 1.
+    pub links: f32,
+    /// What that adds to the fused score.
+    pub links_share: f32,
     /// Matched IDF over query IDF, topical terms only, terms absent from the store charged at the maximum.
     pub coverage: f32,
     /// The matched IDF itself.
@@ -191,6 +200,7 @@ pub fn search(parts: &[Part<'_>], query: &Query, config: &SearchConfig, scratch:
         candidates(number as u8, *part, bound, query, config, scratch, &mut found);
     }
     fuse(&mut found, config);
+    lend(parts, &mut found, query, config);
     found
 }
 
@@ -315,7 +325,12 @@ fn fuse(found: &mut Found, config: &SearchConfig) {
         }
         hit.score = hit.lexical_share + hit.semantic_share;
     }
-    found.hits.sort_by(|a, b| b.score.total_cmp(&a.score).then(b.part.cmp(&a.part)).then(a.record.cmp(&b.record)));
+    sort(&mut found.hits);
+}
+
+/// Best first; of equals, what was learned last.
+pub(super) fn sort(hits: &mut [Hit]) {
+    hits.sort_by(|a, b| b.score.total_cmp(&a.score).then(b.part.cmp(&a.part)).then(a.record.cmp(&b.record)));
 }
 
 /// Which topical terms the record holds, and how much of the query that is.

@@ -353,6 +353,8 @@ impl Store {
 
     fn reindex(&mut self) -> Result<(), Error> {
         let mut builder = SnapshotBuilder::new(self.base.config().clone(), self.model.clone());
+        // Links come with the next snapshot; what is learned is found by its words and vectors until then.
+        builder.set_without_links();
         builder.set_catalog(Catalog { entities: self.catalog.entities.clone(), ..Catalog::default() });
         for record in self.learned.values() {
             let by = record.superseded_by.as_ref().filter(|by| !self.learned.contains_key(*by));

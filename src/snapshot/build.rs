@@ -3,6 +3,7 @@ use std::sync::Arc;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::codec::encode;
+use super::link::{Known, Linker};
 use super::segment::{Facts, Meta, Segment, tag};
 use super::wire::Writer;
 use super::{IndexConfig, ShapeConfig};
@@ -24,6 +25,7 @@ pub struct SnapshotBuilder {
     /// Id and length of vectors that come from outside.
     external: Option<(String, usize)>,
     revision: u64,
+    without_links: bool,
     catalog: Catalog,
     records: Vec<Record>,
     given_vectors: Vec<Option<Vec<f32>>>,
@@ -58,6 +60,7 @@ struct Work {
     lexical: LexicalBuilder,
     group_lexical: LexicalBuilder,
     vectors: VectorsBuilder,
+    linker: Linker,
     buffer: Vec<f32>,
 }
 
@@ -70,6 +73,7 @@ enum Phase {
     Index,
     Group,
     Embed,
+    Link,
     Done,
 }
 
@@ -81,6 +85,7 @@ impl SnapshotBuilder {
             model,
             external: None,
             revision: 1,
+            without_links: false,
             catalog: Catalog::default(),
             records: Vec::new(),
             given_vectors: Vec::new(),
@@ -97,6 +102,11 @@ impl SnapshotBuilder {
     /// Sets the revision that the snapshot will carry; 1 if it is never set.
     pub fn set_revision(&mut self, revision: u64) {
         self.revision = revision;
+    }
+
+    /// Leaves out entities, neighbours and communities, as for a store that is searched at once and rebuilt soon.
+    pub fn set_without_links(&mut self) {
+        self.without_links = true;
     }
 
     /// Replaces topics, providers and known entities by those of another store.
@@ -230,6 +240,18 @@ impl SnapshotBuilder {
                     }
                 }
             }
+            Phase::Link => {
+                let mut known = Known {
+                    records: &self.records,
+                    facts: &work.facts,
+                    terms: &work.own,
+                    vocabulary: &mut work.vocabulary,
+                };
+                if self.without_links || work.linker.step(&mut known, records) {
+                    work.phase = Phase::Done;
+                }
+                return work.phase == Phase::Done;
+            }
             Phase::Done => return true,
         }
         work.next = end;
@@ -238,7 +260,7 @@ impl SnapshotBuilder {
             work.phase = match work.phase {
                 Phase::Analyse => Phase::Measure,
                 Phase::Index => Phase::Group,
-                _ => Phase::Done,
+                _ => Phase::Link,
             };
         }
         work.phase == Phase::Done
@@ -251,9 +273,10 @@ impl SnapshotBuilder {
             Phase::Relate => 0.0,
             Phase::Analyse => 0.4 * within,
             Phase::Measure => 0.4,
-            Phase::Index => 0.4 + 0.3 * within,
-            Phase::Group => 0.7,
-            Phase::Embed => 0.7 + 0.3 * within,
+            Phase::Index => 0.4 + 0.2 * within,
+            Phase::Group => 0.6,
+            Phase::Embed => 0.6 + 0.2 * within,
+            Phase::Link => 0.8 + 0.2 * self.work.linker.progress(self.records.len()),
             Phase::Done => 1.0,
         }
     }
@@ -306,6 +329,10 @@ impl SnapshotBuilder {
         lexical_sections(&mut file, tag::GROUP_LEXICAL, work.group_lexical.finish(&work.vocabulary))?;
         file.section(tag::RECORD_ENDS, record_ends);
         file.section(tag::RECORDS, record_bytes);
+        for (tag, array) in tag::LINKS.into_iter().zip(work.linker.finish().into_arrays()) {
+            end(&array)?;
+            file.section(tag, array);
+        }
         file.section(tag::VECTORS, work.vectors.values);
         file.section(tag::VECTOR_SCALES, work.vectors.scales);
         Ok(file.finish())

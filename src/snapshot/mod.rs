@@ -3,6 +3,7 @@
 mod build;
 mod codec;
 mod config;
+mod link;
 mod segment;
 mod wire;
 

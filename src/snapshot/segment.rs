@@ -6,7 +6,7 @@ use super::IndexConfig;
 use super::codec::{corrupt, decode};
 use super::wire::Table;
 use crate::error::Error;
-use crate::index::{Lexical, U32s, Vectors};
+use crate::index::{Lexical, Links, LinksParts, U32s, Vectors};
 use crate::memory::{Catalog, Record, Scope, Shape, Status, Timestamp};
 
 /// Names of the sections.
@@ -25,6 +25,10 @@ pub(super) mod tag {
     pub const GROUP_NAMES: Tag = *b"GRPN";
     pub const LEXICAL: [Tag; 6] = [*b"TRMB", *b"TRME", *b"PSTE", *b"PSTO", *b"PDOC", *b"PIMP"];
     pub const GROUP_LEXICAL: [Tag; 6] = [*b"GTRB", *b"GTRE", *b"GPSE", *b"GPSO", *b"GPDO", *b"GPIM"];
+    pub const LINKS: [Tag; crate::index::LinksParts::ARRAYS] = [
+        *b"ENTK", *b"ENTE", *b"ENRE", *b"ENRD", *b"RENE", *b"REND", *b"NBRE", *b"NBRD", *b"NBRW", *b"COMR", *b"COME",
+        *b"COMD", *b"SPNE", *b"SPND",
+    ];
     pub const VECTORS: Tag = *b"VECQ";
     pub const VECTOR_SCALES: Tag = *b"VECS";
 }
@@ -67,6 +71,7 @@ struct Places {
     id_order: Range<usize>,
     lexical: [Range<usize>; 6],
     group_lexical: [Range<usize>; 6],
+    links: [Range<usize>; LinksParts::ARRAYS],
     vectors: Range<usize>,
     vector_scales: Range<usize>,
 }
@@ -202,6 +207,7 @@ impl Segment {
             id_order: table.get(tag::ID_ORDER),
             lexical: tag::LEXICAL.map(|tag| table.get(tag)),
             group_lexical: tag::GROUP_LEXICAL.map(|tag| table.get(tag)),
+            links: tag::LINKS.map(|tag| table.get(tag)),
             vectors: table.get(tag::VECTORS),
             vector_scales: table.get(tag::VECTOR_SCALES),
         };
@@ -220,6 +226,7 @@ impl Segment {
             ("PDOC", self.lexical().is_consistent()),
             ("GPDO", self.group_lexical().is_consistent()),
             ("GRPN", self.group_names.len() == self.meta.groups as usize),
+            ("COMR", self.links().is_consistent(count)),
             ("VECQ", self.meta.model.is_empty() || (self.vectors().is_consistent() && self.vectors().len() == count)),
         ];
         match fits.iter().find(|(_, fits)| !fits) {
@@ -341,6 +348,11 @@ impl Segment {
     /// The inverted index over sessions and documents.
     pub fn group_lexical(&self) -> Lexical<'_> {
         self.lexical_at(&self.places.group_lexical)
+    }
+
+    /// Entities, neighbours and communities of the records; empty if the segment was built without.
+    pub fn links(&self) -> Links<'_> {
+        Links::new(self.places.links.each_ref().map(|place| self.slice(place)))
     }
 
     /// The vectors of the records; empty if the snapshot has none.

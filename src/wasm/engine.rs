@@ -15,7 +15,7 @@ use crate::embed::HashEmbedder;
 use crate::engine::{Config, Engine, Injected, ProviderSpec, Reconciler, Request};
 use crate::error::{Error, ErrorCode};
 use crate::memory::{Catalog, Record, Timestamp, Topic};
-use crate::retrieve::BrowseRequest;
+use crate::retrieve::{BrowseRequest, ThemesRequest};
 use crate::write::{Nonce, check_citations};
 
 /// An engine and the functions that it may call.
@@ -236,6 +236,13 @@ impl WasmEngine {
         let mut request: BrowseRequest = from_js(request, ErrorCode::InvalidRequest, "browse")?;
         request.now.get_or_insert_with(|| Timestamp(js_sys::Date::now() as i64));
         to_js(&self.state.engine.borrow().browse(&request).map_err(|error| throw(&error))?)
+    }
+
+    /// What the visible records are mostly about, largest theme first.
+    pub fn themes(&self, request: JsValue) -> Result<JsValue, JsValue> {
+        let mut request: ThemesRequest = from_js(request, ErrorCode::InvalidRequest, "themes")?;
+        request.now.get_or_insert_with(|| Timestamp(js_sys::Date::now() as i64));
+        to_js(&self.state.engine.borrow().themes(&request).map_err(|error| throw(&error))?)
     }
 
     pub fn info(&self) -> Result<JsValue, JsValue> {
