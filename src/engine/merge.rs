@@ -31,7 +31,7 @@ pub(super) struct Merge<'a> {
 impl Merge<'_> {
     /// The store's hits that earn their place, fused with the semantic backend's ranking where there is one.
     pub fn store_evidence(&self) -> Vec<Evidence> {
-        let best = self.found.hits.first().map_or(0.0, |hit| hit.score);
+        let best = self.found.hits.iter().map(Hit::direct).fold(0.0, f32::max);
         let mut hits: Vec<Fused> = Vec::new();
         for hit in self.found.hits.iter().filter(|hit| self.admits(hit, best)) {
             let record = self.store.segment(hit).record(hit.record).ok();
@@ -73,6 +73,8 @@ impl Merge<'_> {
         for (place, fused) in hits.iter_mut().enumerate() {
             fused.hit.lexical_share = reciprocal(place) as f32;
             fused.hit.semantic_share = 0.0;
+            // The place holds it already.
+            fused.hit.links_share = 0.0;
         }
         for (place, id) in named.into_iter().enumerate() {
             let backend = Some((place, weight * reciprocal(place)));
@@ -95,7 +97,7 @@ impl Merge<'_> {
         let admission = self.store.model().map_or(1.0, |model| model.admission());
         let by_words = hit.matched_idf > 0.0 || (!topical && hit.who > 1.0) || hit.date > 0.0;
         let by_meaning = hit.semantic.is_some_and(|similarity| similarity >= admission);
-        let near = self.searching || f64::from(hit.score) >= self.config.relevance_floor * f64::from(best);
+        let near = self.searching || f64::from(hit.direct()) >= self.config.relevance_floor * f64::from(best);
         (by_words || by_meaning) && near
     }
 

@@ -114,6 +114,13 @@ pub struct Hit {
     pub matched: smallvec::SmallVec<[u8; 8]>,
 }
 
+impl Hit {
+    /// The fused score without what links lent to it: what may admit a record.
+    pub fn direct(&self) -> f32 {
+        self.score - self.links_share
+    }
+}
+
 /// A query term as one store knows it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TermStatistics {
