@@ -231,6 +231,11 @@ impl Importer {
         self.import.records.len()
     }
 
+    /// What has been reported so far.
+    pub fn reports(&self) -> &[Report] {
+        &self.import.reports
+    }
+
     /// An id for the note that no other has: its own, else its path, else its path with a number.
     fn settle_id(&mut self, draft: &mut Draft) {
         let free = |id: &str| !self.note_ids.contains(id) && !self.taken.contains_key(id);

@@ -260,6 +260,11 @@ impl Segment {
         self.table.hash()
     }
 
+    /// Version of the format that the file is in.
+    pub fn format_version(&self) -> u16 {
+        self.table.version()
+    }
+
     /// Id of the model that made the vectors; empty if there are none.
     pub fn model(&self) -> &str {
         &self.meta.model

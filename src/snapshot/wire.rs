@@ -66,6 +66,7 @@ impl Writer {
 pub(super) struct Table {
     sections: Vec<(Tag, Range<usize>)>,
     hash: u64,
+    version: u16,
 }
 
 impl Table {
@@ -122,7 +123,7 @@ impl Table {
                 format!("the file has {} bytes, the table accounts for {expected}", file.len()),
             ));
         }
-        Ok(Table { sections, hash: checksum(table) })
+        Ok(Table { sections, hash: checksum(table), version })
     }
 
     /// The place of a section; empty if the file has none of that name.
@@ -133,6 +134,11 @@ impl Table {
     /// The checksum of the table, and so of everything in it.
     pub(super) fn hash(&self) -> u64 {
         self.hash
+    }
+
+    /// The version of the format that the file is in.
+    pub(super) fn version(&self) -> u16 {
+        self.version
     }
 
     /// Names and lengths, in order of place.

@@ -1,0 +1,185 @@
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::PathBuf;
+use std::time::Instant;
+
+use foreword::memory::Record;
+use serde::Serialize;
+
+use super::data::{Conversation, Query, conversations, observation_records, session_records, turn_records};
+use super::metrics::Figures;
+use super::{Subject, SubjectArgs, dump, each, ids, ten};
+use crate::cli::failure::Failure;
+use crate::cli::output::Output;
+
+#[derive(clap::Args)]
+pub struct Args {
+    /// Folder with a folder for each conversation.
+    #[arg(value_name = "DIR")]
+    folder: PathBuf,
+    #[command(flatten)]
+    subject: SubjectArgs,
+    /// Write what was found for every question, as JSON lines.
+    #[arg(long, value_name = "FILE")]
+    dump: Option<PathBuf>,
+}
+
+/// What a store is made of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    Turns,
+    Observations,
+    Sessions,
+}
+
+impl Level {
+    const ALL: [Level; 3] = [Level::Turns, Level::Observations, Level::Sessions];
+
+    fn name(self) -> &'static str {
+        match self {
+            Level::Turns => "turns",
+            Level::Observations => "observations",
+            Level::Sessions => "sessions",
+        }
+    }
+}
+
+/// Records of one conversation at one level, and what they answer.
+///
+/// A question's gold ids are turns. What is left of them at a level is what some record there covers: a session covers its turns
+/// and counts once; an observation covers the turns it was drawn from. An id that no record covers cannot be found by any
+/// ranking, so it is left out, and with it a question that has no other.
+pub struct Task {
+    pub records: Vec<Record>,
+    /// Gold ids by the records that cover them.
+    covers: HashMap<String, Vec<String>>,
+    /// Turns by the gold id that stands for them.
+    stands_for: HashMap<String, String>,
+}
+
+impl Task {
+    pub fn new(conversation: &Conversation, level: Level) -> Task {
+        let turns = &conversation.turns;
+        let itself = |id: &String| (id.clone(), vec![id.clone()]);
+        let (records, covers): (Vec<Record>, HashMap<String, Vec<String>>) = match level {
+            Level::Turns => {
+                let records = turn_records(turns);
+                let covers = records.iter().map(|record| itself(&record.id)).collect();
+                (records, covers)
+            }
+            Level::Observations => {
+                let observations = &conversation.observations;
+                let covers = observations.iter().map(|fact| (fact.id.clone(), fact.evidence.clone())).collect();
+                (observation_records(observations), covers)
+            }
+            Level::Sessions => {
+                let records = session_records(turns);
+                let covers = records.iter().map(|record| itself(&record.id)).collect();
+                (records, covers)
+            }
+        };
+        let stands_for = match level {
+            Level::Sessions => turns.iter().map(|turn| (turn.id.clone(), turn.session.clone())).collect(),
+            _ => covers.values().flatten().map(|id| (id.clone(), id.clone())).collect(),
+        };
+        Task { records, covers, stands_for }
+    }
+
+    /// The gold ids of a question that can be found; none for a question that is left out.
+    pub fn gold(&self, query: &Query) -> BTreeSet<&str> {
+        let evidence = query.evidence.iter().filter(|_| !query.is_adversarial());
+        evidence.filter_map(|id| self.stands_for.get(id)).map(String::as_str).collect()
+    }
+
+    fn covered<'a>(&'a self, id: &str, gold: &BTreeSet<&str>) -> impl Iterator<Item = &'a str> {
+        self.covers.get(id).into_iter().flatten().map(String::as_str).filter(|id| gold.contains(id))
+    }
+}
+
+/// What was found for one question.
+#[derive(Serialize)]
+struct Answer<'a> {
+    level: &'static str,
+    conversation: &'a str,
+    id: &'a str,
+    category: &'a str,
+    question: &'a str,
+    gold: Vec<String>,
+    ranked: Vec<String>,
+    scores: Vec<f64>,
+    figures: Figures,
+}
+
+pub fn run(args: &Args, output: &mut Output) -> Result<(), Failure> {
+    let started = Instant::now();
+    let subject = args.subject.load()?;
+    let conversations = conversations(&args.folder)?;
+    let tasks: Vec<(&Conversation, Level)> =
+        Level::ALL.iter().flat_map(|level| conversations.iter().map(move |one| (one, *level))).collect();
+    let answers: Vec<Vec<Answer>> =
+        each("searching", &tasks, |(conversation, level)| ask(&subject, conversation, *level))?;
+    if let Some(path) = &args.dump {
+        dump(path, answers.iter().flatten())?;
+    }
+
+    let mut totals = BTreeMap::new();
+    for level in Level::ALL {
+        let of_level = answers.iter().flatten().filter(|answer| answer.level == level.name());
+        let figures: Vec<Figures> = of_level.map(|answer| answer.figures).collect();
+        let mean = Figures::mean(&figures).ok_or_else(|| {
+            let message = format!("no question has evidence among the {}: nothing can be measured", level.name());
+            Failure::file(&args.folder, message)
+        })?;
+        totals.insert(level.name(), (mean, figures.len()));
+    }
+    if output.is_json() {
+        let object: BTreeMap<_, _> = totals.iter().map(|(name, (mean, _))| (name, mean)).collect();
+        return output.json(&object);
+    }
+    let header: String = Figures::NAMES.iter().map(|name| format!("{name:>11}")).collect();
+    output.line(format_args!("{:<14}{:<14}{:>9}{header}", "", "conversation", "questions"))?;
+    for level in Level::ALL {
+        for ((conversation, _), answers) in tasks.iter().zip(&answers).filter(|((_, of), _)| *of == level) {
+            let figures: Vec<Figures> = answers.iter().map(|answer| answer.figures).collect();
+            if let Some(mean) = Figures::mean(&figures) {
+                row(output, level.name(), &conversation.name, figures.len(), &mean)?;
+            }
+        }
+        if let Some((mean, count)) = totals.get(level.name()) {
+            row(output, level.name(), "all", *count, mean)?;
+        }
+    }
+    output.line(format_args!("{:.1} s", started.elapsed().as_secs_f64()))
+}
+
+fn row(output: &mut Output, level: &str, name: &str, count: usize, figures: &Figures) -> Result<(), Failure> {
+    let values: String = figures.named().map(|(_, value)| format!("{value:>11.3}")).collect();
+    output.line(format_args!("{level:<14}{name:<14}{count:>9}{values}"))
+}
+
+fn ask<'a>(subject: &Subject, conversation: &'a Conversation, level: Level) -> Result<Vec<Answer<'a>>, Failure> {
+    let task = Task::new(conversation, level);
+    let engine = subject.engine(task.records.clone())?;
+    let mut answers = Vec::new();
+    for query in &conversation.queries {
+        let gold = task.gold(query);
+        if gold.is_empty() {
+            continue;
+        }
+        let found = ten(&engine, &query.text)?;
+        let ranked: Vec<Vec<&str>> =
+            found.iter().map(|one| ids(one).flat_map(|id| task.covered(id, &gold)).collect()).collect();
+        let relevant = task.records.iter().filter(|record| task.covered(&record.id, &gold).next().is_some()).count();
+        answers.push(Answer {
+            level: level.name(),
+            conversation: &conversation.name,
+            id: &query.id,
+            category: &query.category,
+            question: &query.text,
+            figures: Figures::of(&ranked, gold.len(), relevant),
+            gold: gold.iter().map(ToString::to_string).collect(),
+            ranked: found.iter().map(|one| one.id.clone()).collect(),
+            scores: found.iter().map(|one| one.score).collect(),
+        });
+    }
+    Ok(answers)
+}
