@@ -84,13 +84,15 @@ function providers() {
       description: 'Meetings and dates of the team',
       topics: '*',
       timeoutMs: 300,
-      async search({ limit }) {
+      async search({ query, limit }) {
+        const words = query.toLowerCase().match(/\p{L}{5,}/gu) ?? [];
         const entries = [
           { id: 'cal-1', title: 'Billing rewrite: weekly', text: 'Billing rewrite weekly with Oskar and Lotte, Tuesdays 10:00; the rounding of refunds is on the agenda.', kind: 'event', updated: '2025-11-25' },
           { id: 'cal-2', title: 'Rehearsal', text: 'Dress rehearsal for the winter release, 9 December.', kind: 'event', updated: '2025-11-20' },
           { id: 'cal-3', text: '' },
         ];
-        return entries.slice(0, limit);
+        // An entry without a text is malformed: it is counted as rejected.
+        return entries.filter(({ text }) => !text || words.some((word) => text.toLowerCase().includes(word))).slice(0, limit);
       },
     },
     { id: 'slow-archive', description: 'Scanned paper', topics: '*', timeoutMs: 150, search: () => new Promise(() => {}) },
