@@ -34,7 +34,7 @@ impl From<Record> for ActiveRecord {
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Reconciler {
     wanted: Option<u64>,
-    running: bool,
+    running: Option<u64>,
     newest: u64,
     fault: Option<String>,
 }
@@ -46,29 +46,31 @@ impl Reconciler {
             return false;
         }
         self.newest = self.newest.max(revision);
-        self.wanted = Some(revision);
+        // What is on its way is not told again after it.
+        if revision == 0 || self.running != Some(revision) {
+            self.wanted = Some(revision);
+        }
         true
     }
 
     /// Begins to tell a state: true if one is wanted and none is on its way. To be answered with [`settle`](Self::settle).
     pub fn begin(&mut self) -> bool {
-        let begins = self.wanted.is_some() && !self.running;
+        let begins = self.wanted.is_some() && self.running.is_none();
         if begins {
-            self.wanted = None;
-            self.running = true;
+            self.running = self.wanted.take();
         }
         begins
     }
 
     /// Says how the state that was begun went. A failure is kept until a later state arrives; it is not tried again before.
     pub fn settle(&mut self, told: Result<(), String>) {
-        self.running = false;
+        self.running = None;
         self.fault = told.err();
     }
 
     /// Whether a state is on its way or wanted.
     pub fn is_busy(&self) -> bool {
-        self.running || self.wanted.is_some()
+        self.running.is_some() || self.wanted.is_some()
     }
 
     /// Why the backend is not at the latest state it was told, if it is not.
@@ -99,11 +101,15 @@ mod tests {
         reconciler.want(2);
         reconciler.want(3);
         assert!(!reconciler.begin(), "one is on its way");
+        assert!(reconciler.want(3), "the same again");
         reconciler.settle(Err("no network".into()));
         assert_eq!(reconciler.fault(), Some("no network"));
         assert!(reconciler.begin());
         reconciler.settle(Ok(()));
         assert_eq!(reconciler.fault(), None);
         assert!(!reconciler.begin(), "2 and 3 were one state");
+        assert!(reconciler.want(3) && reconciler.begin() && reconciler.want(3));
+        reconciler.settle(Ok(()));
+        assert!(!reconciler.begin(), "it was on its way when it was wanted again");
     }
 }

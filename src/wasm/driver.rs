@@ -17,10 +17,21 @@ use crate::error::Error;
 use crate::memory::Scope;
 use crate::write::{CountTokens, Utf8Bytes};
 
-/// Numbers that stand for why an await ended, where no answer can be one.
-const TIMED_OUT: &str = "foreword:timed-out";
-const ABORTED: &str = "foreword:aborted";
-const DEADLINE: &str = "foreword:deadline";
+/// Why an await ended: values of which no answer can be one.
+struct Ends {
+    timed_out: JsValue,
+    aborted: JsValue,
+    deadline: JsValue,
+    /// Whether the overall deadline ended one.
+    struck: Cell<bool>,
+}
+
+impl Ends {
+    fn new() -> Ends {
+        let end = || JsValue::symbol(None);
+        Ends { timed_out: end(), aborted: end(), deadline: end(), struck: Cell::new(false) }
+    }
+}
 
 /// What a provider is asked.
 #[derive(Serialize)]
@@ -48,6 +59,7 @@ pub(super) async fn drive(
 ) -> Result<Box<RecallResult>, Error> {
     let deadline = recall.deadline_ms(&state.engine.borrow());
     let started = monotonic_ms();
+    let ends = Rc::new(Ends::new());
     if let Some(fault) = state.reconciler.borrow().fault() {
         recall.degrade("reconcile", format!("the semantic backend is not at the latest state: {fault}"));
     }
@@ -68,7 +80,7 @@ pub(super) async fn drive(
         };
         let left = (deadline - (monotonic_ms() - started)).max(0.0);
         let aborted = || signal.as_ref().is_some_and(AbortSignal::aborted);
-        if left <= 0.0 || aborted() {
+        if left <= 0.0 || ends.struck.get() || aborted() {
             // Nobody waits any more: what was not begun is not begun.
             for call in calls {
                 recall.settle(call.id, if aborted() { Outcome::Aborted } else { Outcome::TimedOut }, 0.0);
@@ -77,24 +89,23 @@ pub(super) async fn drive(
             continue;
         }
         // The timer and the listener are dropped, and so called off, when the round is over.
-        let overall = Timer::new(left, &JsValue::from_str(DEADLINE));
-        let listener = signal.as_ref().map(|signal| Listener::new(signal, &JsValue::from_str(ABORTED)));
+        let overall = Timer::new(left, &ends.deadline);
+        let listener = signal.as_ref().map(|signal| Listener::new(signal, &ends.aborted));
         let stop = match &listener {
             Some(listener) => Promise::race(&Array::of2(&overall.promise, &listener.promise)),
             None => overall.promise.clone(),
         };
         let settled: Rc<RefCell<Vec<(u32, Outcome, f64)>>> = Rc::default();
-        let struck: Rc<Cell<bool>> = Rc::default();
         let rounds = Array::new();
         for call in calls {
-            rounds.push(&round(state, call, stop.clone(), Rc::clone(&settled), Rc::clone(&struck)));
+            rounds.push(&round(state, call, stop.clone(), Rc::clone(&ends), Rc::clone(&settled)));
         }
         // Each round resolves, whatever happens in it.
         let _ = JsFuture::from(Promise::all(&rounds)).await;
         for (call, outcome, elapsed) in settled.take() {
             recall.settle(call, outcome, elapsed);
         }
-        if aborted() || struck.get() {
+        if aborted() || ends.struck.get() {
             stopped(&mut recall, aborted(), deadline);
         }
     }
@@ -110,13 +121,13 @@ fn stopped(recall: &mut Recall, aborted: bool, deadline: f64) {
     recall.degrade("deadline", message);
 }
 
-/// One call from start to outcome, as a promise that always resolves. `struck` is set if the overall deadline ended it.
+/// One call from start to outcome, as a promise that always resolves.
 fn round(
     state: &Rc<State>,
     call: Call,
     stop: Promise,
+    ends: Rc<Ends>,
     settled: Rc<RefCell<Vec<(u32, Outcome, f64)>>>,
-    struck: Rc<Cell<bool>>,
 ) -> Promise {
     let started = monotonic_ms();
     let controller = AbortController::new();
@@ -126,22 +137,20 @@ fn round(
         let outcome = match begun {
             Err(thrown) => Outcome::Failed(message_of(&thrown)),
             Ok(answer) => {
-                let timer = Timer::new(call.timeout_ms, &JsValue::from_str(TIMED_OUT));
+                let timer = Timer::new(call.timeout_ms, &ends.timed_out);
                 let race = Promise::race(&Array::of3(&answer, &timer.promise, &stop));
                 match JsFuture::from(race).await {
                     Err(thrown) => Outcome::Failed(message_of(&thrown)),
-                    Ok(value) => match value.as_string().as_deref() {
-                        Some(why @ (TIMED_OUT | DEADLINE)) => {
-                            struck.set(struck.get() || why == DEADLINE);
-                            controller.abort();
-                            Outcome::TimedOut
-                        }
-                        Some(ABORTED) => {
-                            controller.abort();
-                            Outcome::Aborted
-                        }
-                        _ => read(&call.kind, &value, most),
-                    },
+                    Ok(value) if value == ends.timed_out || value == ends.deadline => {
+                        ends.struck.set(ends.struck.get() || value == ends.deadline);
+                        controller.abort();
+                        Outcome::TimedOut
+                    }
+                    Ok(value) if value == ends.aborted => {
+                        controller.abort();
+                        Outcome::Aborted
+                    }
+                    Ok(value) => read(&call.kind, &value, most),
                 }
             }
         };

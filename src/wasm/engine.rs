@@ -3,16 +3,17 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use js_sys::Function;
+use js_sys::{Function, Promise};
 use serde::Serialize;
 use wasm_bindgen::prelude::*;
+use wasm_bindgen_futures::future_to_promise;
 
 use super::driver::drive;
 use super::host::AbortSignal;
 use super::reconcile::{reconcile, reconcile_soon};
 use super::value::{from_js, throw, to_js};
 use crate::embed::HashEmbedder;
-use crate::engine::{Config, Engine, Injected, ProviderSpec, Reconciler, Request};
+use crate::engine::{Config, Engine, Injected, ProviderSpec, Recall, Reconciler, Request};
 use crate::error::{Error, ErrorCode};
 use crate::memory::{Catalog, Record, Timestamp, Topic};
 use crate::retrieve::{BrowseRequest, ThemesRequest};
@@ -147,45 +148,32 @@ impl WasmEngine {
     }
 
     /// Plan, providers, ranking, block. Resolves in any case but a caller's mistake.
-    pub async fn recall(&self, request: JsValue, signal: Option<AbortSignal>) -> Result<JsValue, JsValue> {
-        self.run(request, signal, Purpose::Recall).await
+    pub fn recall(&self, request: JsValue, signal: Option<AbortSignal>) -> Promise {
+        self.run(request, signal, Purpose::Recall)
     }
 
     /// The same path without the decision and the block.
-    pub async fn search(&self, request: JsValue, signal: Option<AbortSignal>) -> Result<JsValue, JsValue> {
-        self.run(request, signal, Purpose::Search).await
+    pub fn search(&self, request: JsValue, signal: Option<AbortSignal>) -> Promise {
+        self.run(request, signal, Purpose::Search)
     }
 
     /// A recall for a turn that has not come: made in turn `turn`, it may be served by a recall of a later one.
-    pub async fn prepare(&self, turn: f64, request: JsValue, signal: Option<AbortSignal>) -> Result<JsValue, JsValue> {
+    pub fn prepare(&self, turn: f64, request: JsValue, signal: Option<AbortSignal>) -> Promise {
         let whole = turn >= 0.0 && turn.fract() == 0.0 && turn < 9e15;
         if !whole {
-            return Err(throw(&Error::new(ErrorCode::InvalidRequest, "a turn is a whole number from 0")));
+            return Promise::reject(&throw(&Error::new(ErrorCode::InvalidRequest, "a turn is a whole number from 0")));
         }
-        self.run(request, signal, Purpose::Prepare(turn as u64)).await
+        self.run(request, signal, Purpose::Prepare(turn as u64))
     }
 
-    async fn run(&self, request: JsValue, signal: Option<AbortSignal>, purpose: Purpose) -> Result<JsValue, JsValue> {
-        // Nothing of `self` may be held while something is awaited: the caller may free the engine.
+    /// The promise holds nothing of `self`: the caller may free the engine while it is pending.
+    fn run(&self, request: JsValue, signal: Option<AbortSignal>, purpose: Purpose) -> Promise {
         let state = Rc::clone(&self.state);
-        let mut request: Request = from_js(request, ErrorCode::InvalidRequest, "request")?;
-        if request.now.is_none() {
-            request.now = Some(Timestamp(js_sys::Date::now() as i64));
-        }
-        let recall = {
-            let mut engine = state.engine.borrow_mut();
-            if purpose != Purpose::Search && request.nonce.is_none() && !engine.has_nonce() {
-                engine.set_nonce(draw_nonce()?);
-            }
-            let begun = match purpose {
-                Purpose::Recall => engine.recall(request),
-                Purpose::Search => engine.search(request),
-                Purpose::Prepare(turn) => engine.prepare(turn, request),
-            };
-            begun.map_err(|error| throw(&error))?
-        };
-        let result = drive(&state, recall, signal).await.map_err(|error| throw(&error))?;
-        to_js(&*result)
+        future_to_promise(async move {
+            let recall = begin(&state, request, purpose)?;
+            let result = drive(&state, recall, signal).await.map_err(|error| throw(&error))?;
+            to_js(&*result)
+        })
     }
 
     pub fn remember(&self, records: JsValue) -> Result<(), JsValue> {
@@ -224,11 +212,13 @@ impl WasmEngine {
 
     /// Hands the semantic backend the whole state, now, as it is done after each change; resolves when it is taken over, or with what
     /// stood in the way.
-    pub async fn reconcile(&self) -> JsValue {
+    pub fn reconcile(&self) -> Promise {
         let state = Rc::clone(&self.state);
-        reconcile(&state).await;
-        let fault = state.reconciler.borrow().fault().map(JsValue::from_str);
-        fault.unwrap_or(JsValue::UNDEFINED)
+        future_to_promise(async move {
+            reconcile(&state).await;
+            let fault = state.reconciler.borrow().fault().map(JsValue::from_str);
+            Ok(fault.unwrap_or(JsValue::UNDEFINED))
+        })
     }
 
     /// Lists records in order of time, page by page.
@@ -286,6 +276,23 @@ enum Purpose {
     Recall,
     Search,
     Prepare(u64),
+}
+
+fn begin(state: &State, request: JsValue, purpose: Purpose) -> Result<Recall, JsValue> {
+    let mut request: Request = from_js(request, ErrorCode::InvalidRequest, "request")?;
+    if request.now.is_none() {
+        request.now = Some(Timestamp(js_sys::Date::now() as i64));
+    }
+    let mut engine = state.engine.borrow_mut();
+    if purpose != Purpose::Search && request.nonce.is_none() && !engine.has_nonce() {
+        engine.set_nonce(draw_nonce()?);
+    }
+    let begun = match purpose {
+        Purpose::Recall => engine.recall(request),
+        Purpose::Search => engine.search(request),
+        Purpose::Prepare(turn) => engine.prepare(turn, request),
+    };
+    begun.map_err(|error| throw(&error))
 }
 
 fn draw_nonce() -> Result<Nonce, JsValue> {

@@ -17,7 +17,6 @@ use crate::memory::Timestamp;
 const SLICE: usize = 256;
 /// How often a caller who waits for another task looks whether it is done, in milliseconds.
 const POLL_MS: f64 = 5.0;
-const TIMED_OUT: &str = "foreword:timed-out";
 
 /// Tells the backend once whoever is running is done. Several changes until then are told as one.
 pub(super) fn reconcile_soon(state: &Rc<State>) {
@@ -74,9 +73,10 @@ async fn tell(state: &State) -> Result<(), JsValue> {
     let options = options(&controller, None)?;
     let answer = promised(&function, &Array::of3(&active, &revision, &options))?;
     let ms = engine.config().reconcile_timeout_ms;
-    let timer = Timer::new(ms, &JsValue::from_str(TIMED_OUT));
+    let timed_out = JsValue::symbol(None);
+    let timer = Timer::new(ms, &timed_out);
     let value = JsFuture::from(Promise::race(&Array::of2(&answer, &timer.promise))).await?;
-    if value.as_string().as_deref() == Some(TIMED_OUT) {
+    if value == timed_out {
         controller.abort();
         return Err(JsValue::from_str(&format!("it did not take over the state within {ms} ms")));
     }

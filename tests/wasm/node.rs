@@ -2,4 +2,5 @@
 
 #![cfg(target_arch = "wasm32")]
 
+mod driver;
 mod shared;
