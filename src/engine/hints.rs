@@ -23,7 +23,7 @@ enum Field {
 }
 
 /// The components that are relevance rather than standing: those of which a hint adds a second copy.
-const RELEVANCE: [&str; 5] = ["lexical", "semantic", "backend", "providerRank", "coverage"];
+const RELEVANCE: [&str; 6] = ["lexical", "semantic", "backend", "links", "providerRank", "coverage"];
 
 /// Reads the hints of a request; an `about` that is another name of a known entity also means the entity.
 pub(super) fn hints(request: &Request, entities: &[KnownEntity]) -> Vec<Hint> {

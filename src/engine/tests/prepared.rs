@@ -127,8 +127,7 @@ fn a_no_and_what_is_incomplete_or_outdated_are_not_kept() {
     let mut engine = falcon();
     engine.set_injected(Injected { semantic: true, ..Injected::default() });
     assert!(!prepare(&mut engine, typed()), "without its semantic ranking");
-    let mut off = Config::default();
-    off.prepared_seconds = 0;
+    let off = Config { prepared_seconds: 0, ..Config::default() };
     let mut engine = engine_with(vec![Record::new("falcon", "We decided that the falcon launch waits.")], off);
     assert!(!prepare(&mut engine, typed()), "switched off");
 }
@@ -148,8 +147,7 @@ fn what_was_learned_while_it_was_prepared_keeps_it_from_being_served() {
 
 #[test]
 fn only_so_many_are_kept() {
-    let mut config = Config::default();
-    config.prepared_results = 2;
+    let config = Config { prepared_results: 2, ..Config::default() };
     let mut engine = engine_with(vec![Record::new("falcon", "We decided that the falcon launch waits.")], config);
     let variant = |limit: usize, request: Request| Request { limit: Some(limit), ..request };
     for limit in 1..=3 {
