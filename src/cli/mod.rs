@@ -8,6 +8,7 @@ mod build;
 mod inspect;
 mod recall;
 mod search;
+mod themes;
 mod eval;
 
 use std::process::ExitCode;
@@ -37,6 +38,8 @@ enum Command {
     Recall(recall::Args),
     /// Find what matches, without the decision and the block.
     Search(search::Args),
+    /// List what a snapshot's records are mostly about.
+    Themes(themes::Args),
     /// Measure ranking and decision on data with known answers.
     #[command(subcommand)]
     Eval(eval::Command),
@@ -51,10 +54,21 @@ pub fn main() -> ExitCode {
         Command::Inspect(args) => inspect::run(&args, &mut output),
         Command::Recall(args) => recall::run(&args, &mut output),
         Command::Search(args) => search::run(&args, &mut output),
+        Command::Themes(args) => themes::run(&args, &mut output),
         Command::Eval(command) => eval::run(&command, &mut output),
     };
     match done.and_then(|()| output.finish()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(failure) => output.fail(&failure),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_options_of_every_command_fit_together() {
+        super::Cli::command().debug_assert();
     }
 }

@@ -3,11 +3,13 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use clap::{Args, ValueEnum};
 use foreword::embed::{HashEmbedder, StaticTable};
 use foreword::engine::{Config, Engine};
 use foreword::error::{Error, ErrorCode};
+use foreword::memory::{Scope, Timestamp};
 use foreword::retrieve::LocalModel;
 use foreword::snapshot::{IndexConfig, Segment};
 use serde_json::Value;
@@ -59,14 +61,14 @@ fn static_table(path: &Path) -> Result<LocalModel, Failure> {
 #[derive(Args)]
 pub struct ConfigArgs {
     /// JSON file with the settings that differ from their defaults; its key `index` holds those of the index.
-    #[arg(long = "config", value_name = "FILE")]
-    path: Option<PathBuf>,
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
 }
 
 impl ConfigArgs {
     /// The defaults with the file laid over them.
     pub fn load(&self) -> Result<(Config, IndexConfig), Failure> {
-        let Some(path) = &self.path else { return Ok(Default::default()) };
+        let Some(path) = &self.config else { return Ok(Default::default()) };
         let invalid =
             |error: serde_json::Error| Error::new(ErrorCode::InvalidConfig, format!("{}: {error}", path.display()));
         let mut given: Value = serde_json::from_slice(&read(path)?).map_err(invalid)?;
@@ -140,6 +142,46 @@ impl SnapshotArgs {
         });
         Ok((Engine::load(bytes, config, model)?, remark))
     }
+}
+
+/// Who looks, and when.
+#[derive(Args)]
+pub struct ViewerArgs {
+    /// In whose name, dimension by dimension; without it only what everyone may see is found.
+    #[arg(long, value_name = "NAME=VALUE", value_parser = dimension)]
+    scope: Vec<(String, String)>,
+    /// The present, in ISO 8601. Default: this machine's clock.
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    now: Option<Timestamp>,
+}
+
+impl ViewerArgs {
+    /// In whose name.
+    pub fn scope(&self) -> Scope {
+        self.scope.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect()
+    }
+
+    /// The present; `None` only where the clock stands before 1970.
+    pub fn now(&self) -> Option<Timestamp> {
+        let clock = || {
+            let since = SystemTime::now().duration_since(UNIX_EPOCH).ok()?;
+            i64::try_from(since.as_millis()).ok().map(Timestamp)
+        };
+        self.now.or_else(clock)
+    }
+}
+
+fn dimension(text: &str) -> Result<(String, String), String> {
+    match text.split_once('=') {
+        Some((name, value)) if !name.is_empty() && !value.is_empty() => Ok((name.to_string(), value.to_string())),
+        _ => Err("expected a dimension and its value, such as `user=ana`".into()),
+    }
+}
+
+/// Reads a time as an argument.
+pub fn time(text: &str) -> Result<Timestamp, String> {
+    let expected = "expected an ISO 8601 date or time, such as `2026-03-01` or `2026-03-01T08:30Z`";
+    Timestamp::parse(text).ok_or_else(|| expected.into())
 }
 
 /// The bytes of a file.

@@ -1,12 +1,10 @@
-use std::time::{SystemTime, UNIX_EPOCH};
-
 use foreword::engine::{Engine, RecallResult, Request};
-use foreword::memory::{Scope, Timestamp};
+use foreword::memory::Timestamp;
 use foreword::rank::Evidence;
 use foreword::write::Nonce;
 
 use super::failure::Failure;
-use super::options::SnapshotArgs;
+use super::options::{SnapshotArgs, ViewerArgs, time};
 use super::output::{Output, brief, plain};
 
 #[derive(clap::Args)]
@@ -29,12 +27,8 @@ pub struct Asked {
     /// The prompt.
     #[arg(required = true, value_name = "PROMPT")]
     prompt: Vec<String>,
-    /// In whose name, dimension by dimension; without it only what everyone may see is found.
-    #[arg(long, value_name = "NAME=VALUE", value_parser = dimension)]
-    scope: Vec<(String, String)>,
-    /// The present, in ISO 8601. Default: this machine's clock.
-    #[arg(long, value_name = "TIME", value_parser = time)]
-    now: Option<Timestamp>,
+    #[command(flatten)]
+    viewer: ViewerArgs,
     /// Answer as of this time.
     #[arg(long, value_name = "TIME", value_parser = time)]
     as_of: Option<Timestamp>,
@@ -44,6 +38,12 @@ pub struct Asked {
     /// Only records of this kind; may be repeated.
     #[arg(long, value_name = "KIND")]
     kind: Vec<String>,
+    /// Whom it is probably about; promotes what has this subject, and removes nothing.
+    #[arg(long, value_name = "SUBJECT")]
+    about: Option<String>,
+    /// Which property is probably meant; promotes what has this predicate, and removes nothing.
+    #[arg(long, value_name = "PREDICATE")]
+    attribute: Option<String>,
     /// The most results, 1 to 1,000. Default 8.
     #[arg(long, value_name = "N")]
     limit: Option<usize>,
@@ -54,12 +54,14 @@ impl Asked {
     pub fn request(&self) -> Request {
         Request {
             prompt: self.prompt.join(" "),
-            scope: self.scope.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect::<Scope>(),
-            now: self.now.or_else(clock),
+            scope: self.viewer.scope(),
+            now: self.viewer.now(),
             as_of: self.as_of,
             history: self.history,
             kinds: self.kind.clone(),
             limit: self.limit,
+            about: self.about.clone(),
+            attribute: self.attribute.clone(),
             ..Request::default()
         }
     }
@@ -149,23 +151,6 @@ fn fresh_nonce() -> Result<Nonce, Failure> {
     let mut random = [0; 8];
     getrandom::fill(&mut random).map_err(|error| Failure::Other(format!("no randomness for the nonce: {error}")))?;
     Nonce::from_bytes(&random).map_err(|error| Failure::Other(error.to_string()))
-}
-
-fn clock() -> Option<Timestamp> {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).ok()?;
-    i64::try_from(since.as_millis()).ok().map(Timestamp)
-}
-
-fn dimension(text: &str) -> Result<(String, String), String> {
-    match text.split_once('=') {
-        Some((name, value)) if !name.is_empty() && !value.is_empty() => Ok((name.to_string(), value.to_string())),
-        _ => Err("expected a dimension and its value, such as `user=ana`".into()),
-    }
-}
-
-fn time(text: &str) -> Result<Timestamp, String> {
-    Timestamp::parse(text)
-        .ok_or_else(|| "expected an ISO 8601 date or time, such as `2026-03-01` or `2026-03-01T08:30Z`".into())
 }
 
 fn nonce(text: &str) -> Result<Nonce, String> {

@@ -26,7 +26,7 @@ impl Figures {
         let places: Vec<usize> =
             ranked.iter().take(10).enumerate().filter(|(_, ids)| !ids.is_empty()).map(|(at, _)| at + 1).collect();
         let discount = |place: usize| 1.0 / (1.0 + place as f64).log2();
-        let gain: f64 = places.iter().map(|place| discount(*place)).sum();
+        let gain = places.iter().fold(0.0, |gain, place| gain + discount(*place));
         let best: f64 = (1..=relevant.clamp(1, 10)).map(discount).sum();
         Figures([
             recall(1),
