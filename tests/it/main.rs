@@ -1,4 +1,8 @@
 //! One binary for all native integration tests.
 
 #[cfg(feature = "cli")]
+mod command_line;
+#[cfg(feature = "cli")]
+mod evals;
+#[cfg(feature = "cli")]
 mod import;
