@@ -8,6 +8,6 @@ mod view;
 
 pub use lexical::{Bm25, Entry, Lexical, LexicalBuilder, LexicalParts, Posting, Postings, Vocabulary, idf};
 pub use links::{Links, LinksParts, NO_LINK, Span, SpanKind};
-pub use term::{DateTerm, date_term, date_terms_of, who_key, who_term};
+pub use term::{who_key, who_term};
 pub use vectors::{Vectors, VectorsBuilder};
 pub use view::U32s;

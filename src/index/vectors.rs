@@ -16,6 +16,15 @@ impl VectorsBuilder {
         self.values.extend(quantized.values.iter().map(|value| *value as u8));
         self.scales.extend_from_slice(&quantized.scale.to_le_bytes());
     }
+
+    /// Adds `weight` times a document's vector to `sum`, as exactly as one byte a dimension tells it.
+    pub fn add_to(&self, document: usize, weight: f32, sum: &mut [f32]) {
+        let scale = self.scales.as_chunks::<4>().0.get(document).map_or(0.0, |scale| f32::from_le_bytes(*scale));
+        let values = self.values.chunks_exact(sum.len().max(1)).nth(document).unwrap_or(&[]);
+        for (sum, value) in sum.iter_mut().zip(values) {
+            *sum += weight * scale * f32::from(*value as i8);
+        }
+    }
 }
 
 /// Quantized vectors read in place.

@@ -8,4 +8,4 @@ mod time;
 pub use catalog::{Catalog, KnownEntity, ProviderCard, Topic};
 pub use record::{Record, Shape, Source, Status};
 pub use scope::Scope;
-pub use time::Timestamp;
+pub use time::{DAY_MS, Timestamp};

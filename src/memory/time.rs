@@ -46,6 +46,11 @@ impl Timestamp {
         civil_from_days(self.0.div_euclid(DAY_MS))
     }
 
+    /// Midnight, in UTC, of a date in the proleptic Gregorian calendar; a day past the end of its month runs on into the next.
+    pub fn from_civil(year: i64, month: i64, day: i64) -> Self {
+        Timestamp(days_from_civil(year, month, day).saturating_mul(DAY_MS))
+    }
+
     /// Whole days from `self` to `later`; negative if `later` is earlier.
     pub fn days_until(self, later: Timestamp) -> i64 {
         later.0.saturating_sub(self.0).div_euclid(DAY_MS)

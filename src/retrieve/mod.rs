@@ -13,6 +13,7 @@ mod themes;
 mod untrusted;
 
 pub use browse::{BrowseItem, BrowseOrder, BrowseRequest, Direction, Page};
+pub use dates::Asked;
 pub use mask::{Mask, View};
 pub use provider::{ProviderResult, Rejection};
 pub use query::{Query, QueryTerm};

@@ -1,5 +1,5 @@
-use super::dates::dates_in;
-use crate::index::{date_term, who_key, who_term};
+use super::dates::{Asked, dates_in};
+use crate::index::{who_key, who_term};
 use crate::memory::{KnownEntity, Scope, Timestamp};
 use crate::text::{self, Kind, Role};
 
@@ -10,8 +10,8 @@ pub struct Query {
     pub text: String,
     /// Distinct terms in order of first occurrence, words of grammar left out.
     pub terms: Vec<QueryTerm>,
-    /// Index terms of the dates it names.
-    pub dates: Vec<String>,
+    /// The dates it names.
+    pub dates: Vec<Asked>,
     /// Keys of everything in it that might be a name: runs of up to four words, and known entities.
     pub name_keys: Vec<String>,
     /// Number of tokens, grammar included.
@@ -31,6 +31,8 @@ pub struct QueryTerm {
     pub role: Role,
     /// Whether the user's own names for things brought it in, rather than the prompt's words.
     pub expanded: bool,
+    /// Whether it is part of a date.
+    pub dated: bool,
 }
 
 /// The longest prompt that is read, in bytes; the rest is passed over.
@@ -51,9 +53,11 @@ impl Query {
             words.push(token.surface.to_string());
             query.add(&token, false);
         });
-        query.dates = dates_in(&words, now).into_iter().map(date_term).collect();
-        query.dates.sort_unstable();
-        query.dates.dedup();
+        let dates = dates_in(&words, now);
+        query.dates = dates.asked;
+        for word in dates.words.iter().filter_map(|at| words.get(*at)) {
+            query.terms.iter_mut().filter(|term| term.surface == *word).for_each(|term| term.dated = true);
+        }
         for start in 0..words.len() {
             for length in 1..=MAX_NAME_WORDS {
                 if let Some(run) = words.get(start..start + length)
@@ -87,7 +91,7 @@ impl Query {
             return;
         }
         let surface = token.surface.to_string();
-        self.terms.push(QueryTerm { term: term.into_owned(), surface, kind: token.kind, role, expanded });
+        self.terms.push(QueryTerm { term: term.into_owned(), surface, kind: token.kind, role, expanded, dated: false });
     }
 
     /// Index terms of the possible names.
@@ -113,7 +117,6 @@ fn head(text: &str, most: usize) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::index::DateTerm;
 
     #[test]
     fn a_prompt_becomes_terms_names_and_dates() {
@@ -121,7 +124,9 @@ mod tests {
         let query = Query::new("What did my wife order in May 2023?", &[wife], &Scope::global(), None);
         let terms: Vec<_> = query.terms.iter().map(|term| term.term.as_str()).collect();
         assert_eq!(terms, ["wife", "order", "2023", "rhea"]);
-        assert_eq!(query.dates, [date_term(DateTerm::YearMonth(2023, 5))]);
+        assert_eq!(query.dates.len(), 1);
+        let dated: Vec<_> = query.terms.iter().filter(|term| term.dated).map(|term| term.term.as_str()).collect();
+        assert_eq!(dated, ["2023"]);
         assert!(query.name_keys.iter().any(|key| key == "rhea"));
     }
 

@@ -24,14 +24,20 @@ pub struct SearchConfig {
     pub rrf_k: f32,
     /// What words of every request count for, against 1 for words of content.
     pub generic_weight: f32,
-    /// How much of a session's or document's score its records receive.
+    /// What the words of a name count for, against 1 for words of content, where records are about, or by, whom it names: that factor already tells them
+    /// apart. Default 0.6; level from 0.3 to 1.
+    pub name_weight: f32,
+    /// How much of a session's or document's score its records receive. Default 0.4; level from 0.2 to 0.6.
     pub group_weight: f32,
-    /// Factor for records about, or by, somebody whom the prompt names.
+    /// Factor for records about, or by, somebody whom the prompt names. Default 1.75; level from 1.5 to 2.
     pub who_boost: f32,
-    /// Factor for records that list as an entity somebody whom the prompt names.
+    /// Factor for records that list as an entity somebody whom the prompt names. Default 1.3.
     pub mention_boost: f32,
-    /// What a date in the prompt counts for, against 1 for words of content.
+    /// What a date in the prompt counts for, against 1 for words of content. Default 1.25; level from 0.75 to 1.5.
     pub date_weight: f32,
+    /// Days after a date in the prompt over which records still count for it, less and less: people tell afterwards what happened. Default 10; level
+    /// from 5 to 20.
+    pub date_days: f32,
     /// The most that a record gains by what the best other hits are linked to: near texts, shared names, one community. 0 switches links
     /// off.
     pub links_weight: f32,
@@ -57,10 +63,12 @@ impl Default for SearchConfig {
             semantic_share: None,
             rrf_k: 60.0,
             generic_weight: 0.3,
+            name_weight: 0.6,
             group_weight: 0.4,
-            who_boost: 2.0,
+            who_boost: 1.75,
             mention_boost: 1.3,
-            date_weight: 0.5,
+            date_weight: 1.25,
+            date_days: 10.0,
             links_weight: 0.05,
         }
     }
@@ -90,7 +98,7 @@ pub struct Hit {
     pub group: f32,
     /// The factor for being about, or by, somebody whom the prompt names.
     pub who: f32,
-    /// The part that dates brought.
+    /// How close its time is to what the prompt names, 0 to 1.
     pub date: f32,
     /// Cosine with the prompt, if there are vectors.
     pub semantic: Option<f32>,
@@ -130,6 +138,8 @@ pub struct TermStatistics {
     pub idf: f32,
     /// Whether it may admit a record.
     pub topical: bool,
+    /// Whether it is part of a name that visible records are about or by.
+    pub name: bool,
 }
 
 /// What a search brought.
@@ -145,6 +155,8 @@ pub struct Found {
     pub names: Vec<String>,
     /// Number of records that the view may retrieve.
     pub visible: usize,
+    /// How many of them are of a time that the prompt names.
+    pub dated: usize,
     /// Share that the semantic ranking was given.
     pub semantic_share: f32,
     /// The highest cosine of any visible record.
@@ -175,7 +187,6 @@ pub struct Part<'a> {
 struct Bound<'a> {
     terms: Vec<Postings<'a>>,
     names: Vec<Postings<'a>>,
-    dates: Vec<Postings<'a>>,
     groups: Vec<Postings<'a>>,
 }
 
@@ -187,7 +198,6 @@ impl<'a> Bound<'a> {
         Bound {
             terms: query.terms.iter().map(|term| list(&term.term)).collect(),
             names: query.who_terms().map(|term| list(&term)).collect(),
-            dates: query.dates.iter().map(|date| list(date)).collect(),
             groups: query
                 .terms
                 .iter()
@@ -202,17 +212,21 @@ impl<'a> Bound<'a> {
 /// Only records that a part's mask sees are counted, scored or returned.
 pub fn search(parts: &[Part<'_>], query: &Query, config: &SearchConfig, scratch: &mut Scratch) -> Found {
     let bound: Vec<Bound<'_>> = parts.iter().map(|part| Bound::new(part.segment, query)).collect();
-    let mut found = statistics(parts, &bound, query);
+    let dated = date_records(parts, query, config, scratch);
+    let mut found = statistics(parts, &bound, query, dated);
+    let mut first = 0;
     for (number, (part, bound)) in parts.iter().zip(&bound).enumerate() {
-        candidates(number as u8, *part, bound, query, config, scratch, &mut found);
+        candidates(number as u8, first, *part, bound, query, config, scratch, &mut found);
+        first += part.segment.len();
     }
     fuse(&mut found, config);
     lend(parts, &mut found, query, config);
     found
 }
 
-fn statistics(parts: &[Part<'_>], bound: &[Bound<'_>], query: &Query) -> Found {
-    let mut found = Found { visible: parts.iter().map(|part| part.mask.visible()).sum(), ..Found::default() };
+fn statistics(parts: &[Part<'_>], bound: &[Bound<'_>], query: &Query, dated: usize) -> Found {
+    let visible = parts.iter().map(|part| part.mask.visible()).sum();
+    let mut found = Found { visible, dated, ..Found::default() };
     let named: Vec<&str> = query
         .name_keys
         .iter()
@@ -231,12 +245,14 @@ fn statistics(parts: &[Part<'_>], bound: &[Bound<'_>], query: &Query) -> Found {
         let frequency = parts.iter().zip(lists).map(|(part, list)| visible_own(list, part.mask)).sum();
         let is_name = named.iter().any(|name| name.split(' ').any(|word| word == term.surface));
         let slight = term.kind == Kind::Number && term.surface.len() < 2;
-        let topical = term.role == Role::Content && !is_name && !term.expanded && !slight;
+        // A date that records answer by their time need not stand in their text.
+        let answered = term.dated && dated > 0;
+        let topical = term.role == Role::Content && !is_name && !term.expanded && !slight && !answered;
         let idf = idf(found.visible, frequency);
         if topical {
             found.query_idf += idf;
         }
-        found.terms.push(TermStatistics { frequency, idf, topical });
+        found.terms.push(TermStatistics { frequency, idf, topical, name: is_name });
     }
     found
 }
@@ -251,8 +267,12 @@ fn visible_own(list: Postings<'_>, mask: &Mask) -> usize {
 }
 
 /// Scores every record of one part and keeps the best of each ranking.
+///
+/// `first` is the place of its first record among those of all parts.
+#[expect(clippy::too_many_arguments)]
 fn candidates(
     number: u8,
+    first: usize,
     part: Part<'_>,
     bound: &Bound<'_>,
     query: &Query,
@@ -267,13 +287,21 @@ fn candidates(
         .terms
         .iter()
         .zip(&found.terms)
-        .map(|(term, statistics)| statistics.idf * if term.role == Role::Generic { config.generic_weight } else { 1.0 })
+        .map(|(term, statistics)| {
+            let slight = term.role == Role::Generic || (term.dated && found.dated > 0);
+            let role = if slight { config.generic_weight } else { 1.0 };
+            statistics.idf * role * if statistics.name { config.name_weight } else { 1.0 }
+        })
         .collect();
     for (list, weight) in bound.terms.iter().zip(&weights) {
         add(&mut scratch.scores, *list, *weight);
     }
     add_groups(segment, &bound.groups, &weights, config.group_weight, scratch);
-    add_dates(segment, &bound.dates, found.visible, config.date_weight, scratch);
+    let dates = scratch.dates.get(first..).unwrap_or(&[]);
+    let date_weight = config.date_weight * idf(found.visible, found.dated);
+    for (score, date) in scratch.scores.iter_mut().zip(dates) {
+        *score += date_weight * date;
+    }
     multiply_names(segment, &bound.names, config, scratch);
 
     let lexical = top(scratch.scores.iter().copied(), mask, config.lexical_limit);
@@ -298,7 +326,7 @@ fn candidates(
             part: number,
             record,
             lexical: get(&scratch.scores),
-            date: get(&scratch.dates),
+            date: scratch.dates.get(first + at).copied().unwrap_or(0.0),
             who: scratch.who.get(at).copied().unwrap_or(1.0),
             group: group.and_then(|group| scratch.groups.get(group as usize)).copied().unwrap_or(0.0),
             semantic: similarities.get(at).copied(),
@@ -313,6 +341,7 @@ fn candidates(
 
 /// Turns the rankings into one order.
 fn fuse(found: &mut Found, config: &SearchConfig) {
+    let most_who = found.hits.iter().fold(1f32, |most, hit| most.max(hit.who));
     let best_lexical = found.hits.iter().fold(0f32, |best, hit| best.max(hit.lexical));
     let has_vectors = found.hits.iter().any(|hit| hit.semantic.is_some());
     let share = if has_vectors { found.semantic_share } else { 0.0 };
@@ -321,7 +350,8 @@ fn fuse(found: &mut Found, config: &SearchConfig) {
             FusionMethod::Weighted => {
                 let over = |score: f32, best: f32| if best > 0.0 { (score / best).max(0.0) } else { 0.0 };
                 hit.lexical_share = (1.0 - share) * over(hit.lexical, best_lexical);
-                hit.semantic_share = share * over(hit.semantic.unwrap_or(0.0), found.best_similarity);
+                hit.semantic_share =
+                    share * over(hit.semantic.unwrap_or(0.0), found.best_similarity) * hit.who / most_who;
             }
             FusionMethod::Rrf => {
                 let reciprocal =
@@ -388,18 +418,23 @@ fn add_groups(segment: &Segment, lists: &[Postings<'_>], weights: &[f32], share:
     }
 }
 
-fn add_dates(segment: &Segment, lists: &[Postings<'_>], visible: usize, weight: f32, scratch: &mut Scratch) {
+/// How close each record's time is to what the prompt names, part after part. Counts the visible ones of such a time.
+fn date_records(parts: &[Part<'_>], query: &Query, config: &SearchConfig, scratch: &mut Scratch) -> usize {
     scratch.dates.clear();
-    if lists.is_empty() || weight <= 0.0 {
-        return;
+    if query.dates.is_empty() || config.date_weight <= 0.0 {
+        return 0;
     }
-    scratch.dates.resize(segment.len(), 0.0);
-    for list in lists {
-        add(&mut scratch.dates, *list, weight * idf(visible, list.own_count()));
+    let mut dated = 0;
+    for Part { segment, mask, .. } in parts {
+        for (record, time) in (0u32..).zip(segment.times()) {
+            let closeness = time.map_or(0.0, |time| {
+                query.dates.iter().fold(0f32, |most, date| most.max(date.closeness(time, config.date_days)))
+            });
+            dated += usize::from(closeness >= 1.0 && mask.sees(record));
+            scratch.dates.push(closeness);
+        }
     }
-    for (score, date) in scratch.scores.iter_mut().zip(&scratch.dates) {
-        *score += date;
-    }
+    dated
 }
 
 /// Raises records about, or by, somebody whom the prompt names.

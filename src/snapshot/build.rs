@@ -9,9 +9,7 @@ use super::wire::Writer;
 use super::{IndexConfig, ShapeConfig};
 use crate::embed::EmbeddingModel;
 use crate::error::{Error, ErrorCode};
-use crate::index::{
-    Bm25, Entry, LexicalBuilder, LexicalParts, VectorsBuilder, Vocabulary, date_terms_of, who_key, who_term,
-};
+use crate::index::{Bm25, Entry, LexicalBuilder, LexicalParts, VectorsBuilder, Vocabulary, who_key, who_term};
 use crate::memory::{Catalog, KnownEntity, Record, Scope, Shape, Status, Timestamp, Topic};
 use crate::text;
 
@@ -53,12 +51,14 @@ struct Work {
     statements: Vec<Vec<(u32, f32)>>,
     /// All own terms, weighted by field, and the record's length.
     own: Vec<Vec<(u32, f32)>>,
-    /// Terms that no text can spell: names and dates.
+    /// Terms that no text can spell: names.
     marks: Vec<Vec<Entry>>,
     lengths: Vec<f32>,
     mean_lengths: FxHashMap<(u32, Shape), f32>,
     lexical: LexicalBuilder,
     group_lexical: LexicalBuilder,
+    /// What each text means by itself, until its neighbours' share is added.
+    alone: VectorsBuilder,
     vectors: VectorsBuilder,
     linker: Linker,
     buffer: Vec<f32>,
@@ -73,6 +73,7 @@ enum Phase {
     Index,
     Group,
     Embed,
+    Blend,
     Link,
     Done,
 }
@@ -240,6 +241,11 @@ impl SnapshotBuilder {
                     }
                 }
             }
+            Phase::Blend => {
+                for at in work.next..end {
+                    work.blend(at, &self.config);
+                }
+            }
             Phase::Link => {
                 let mut known = Known {
                     records: &self.records,
@@ -257,9 +263,13 @@ impl SnapshotBuilder {
         work.next = end;
         if end == self.records.len() {
             work.next = 0;
+            if work.phase == Phase::Blend {
+                work.alone = VectorsBuilder::default();
+            }
             work.phase = match work.phase {
                 Phase::Analyse => Phase::Measure,
                 Phase::Index => Phase::Group,
+                Phase::Embed if self.model.is_some() => Phase::Blend,
                 _ => Phase::Link,
             };
         }
@@ -275,7 +285,8 @@ impl SnapshotBuilder {
             Phase::Measure => 0.4,
             Phase::Index => 0.4 + 0.2 * within,
             Phase::Group => 0.6,
-            Phase::Embed => 0.6 + 0.2 * within,
+            Phase::Embed => 0.6 + 0.15 * within,
+            Phase::Blend => 0.75 + 0.05 * within,
             Phase::Link => 0.8 + 0.2 * self.work.linker.progress(self.records.len()),
             Phase::Done => 1.0,
         }
@@ -459,7 +470,7 @@ impl Work {
                 }
             }
         }
-        let marks = self.marks_of(record, weights);
+        let marks = self.marks_of(record);
         self.marks.push(marks);
         self.own.push(merge(own));
         self.statements.push(statement);
@@ -467,7 +478,7 @@ impl Work {
     }
 
     /// Whom the record is about or by counts as its own; whom it only names counts as context.
-    fn marks_of(&mut self, record: &Record, weights: &ShapeConfig) -> Vec<Entry> {
+    fn marks_of(&mut self, record: &Record) -> Vec<Entry> {
         let mut marks = Vec::new();
         for (name, own) in [&record.subject, &record.source.speaker]
             .into_iter()
@@ -479,13 +490,6 @@ impl Work {
                 let term = self.vocabulary.term(&who_term(&key));
                 let (own, context) = if own { (1.0, 0.0) } else { (0.0, 1.0) };
                 marks.push(Entry { term, own, context });
-            }
-        }
-        if weights.date > 0.0
-            && let Some(time) = record.valid_from.or(record.created)
-        {
-            for term in date_terms_of(time) {
-                marks.push(Entry { term: self.vocabulary.term(&term), own: weights.date, context: 0.0 });
             }
         }
         marks
@@ -512,15 +516,26 @@ impl Work {
         let mut entries: Vec<Entry> =
             own.iter().map(|&(term, frequency)| Entry { term, own: frequency, context: 0.0 }).collect();
         entries.extend_from_slice(self.marks.get(at).map_or(&[], Vec::as_slice));
-        if weights.neighbour > 0.0 {
-            for neighbour in self.neighbours.get(at).into_iter().flatten().flatten() {
-                for &(term, frequency) in self.statements.get(*neighbour as usize).into_iter().flatten() {
-                    entries.push(Entry { term, own: 0.0, context: frequency * weights.neighbour });
-                }
+        for (neighbour, weight) in self.surroundings(at, weights) {
+            for &(term, frequency) in self.statements.get(neighbour as usize).into_iter().flatten() {
+                entries.push(Entry { term, own: 0.0, context: frequency * weight });
             }
         }
         let mean = self.mean_lengths.get(&(facts.scope, facts.shape)).copied().unwrap_or(1.0);
         self.lexical.add(&merge_entries(entries), weights.bm25, length / mean);
+    }
+
+    /// The records up to two places away in the same session or document, and what their text counts for.
+    fn surroundings(&self, at: usize, weights: &ShapeConfig) -> impl Iterator<Item = (u32, f32)> + use<> {
+        let next_to = |record: Option<u32>| {
+            record.and_then(|record| self.neighbours.get(record as usize)).copied().unwrap_or_default()
+        };
+        let [before, after] = self.neighbours.get(at).copied().unwrap_or_default();
+        let ([earlier, _], [_, later]) = (next_to(before), next_to(after));
+        [(before, weights.before), (after, weights.after), (earlier, weights.further), (later, weights.further)]
+            .into_iter()
+            .filter_map(|(record, weight)| record.map(|record| (record, weight)))
+            .filter(|(_, weight)| *weight > 0.0)
     }
 
     fn index_groups(&mut self, bm25: Bm25) {
@@ -553,6 +568,21 @@ impl Work {
     fn embed(&mut self, record: &Record, model: &dyn EmbeddingModel) {
         self.buffer.resize(model.dimensions(), 0.0);
         model.embed(&embedding_text(record), &mut self.buffer);
+        self.alone.add(&self.buffer);
+    }
+
+    /// Adds to a record's vector its share of its neighbours'.
+    fn blend(&mut self, at: usize, config: &IndexConfig) {
+        let context = self.facts.get(at).map_or(0.0, |facts| config.of(facts.shape).context);
+        let neighbours = self.neighbours.get(at).copied().unwrap_or_default();
+        self.buffer.fill(0.0);
+        self.alone.add_to(at, 1.0, &mut self.buffer);
+        if context > 0.0 {
+            for neighbour in neighbours.into_iter().flatten() {
+                self.alone.add_to(neighbour as usize, context, &mut self.buffer);
+            }
+            crate::embed::normalize(&mut self.buffer);
+        }
         self.vectors.add(&self.buffer);
     }
 

@@ -144,6 +144,13 @@ impl Facts {
         out.extend_from_slice(&self.kind.to_le_bytes());
     }
 
+    /// Reads nothing but the time from which the record holds.
+    fn begins(bytes: &[u8; Self::BYTES]) -> Option<Timestamp> {
+        let (times, _) = bytes.get(16..).unwrap_or(&[]).as_chunks::<8>();
+        let time = |at: usize| times.get(at).map(|time| i64::from_le_bytes(*time)).filter(|ms| *ms != Self::NO_TIME);
+        time(3).or_else(|| time(1)).map(Timestamp)
+    }
+
     fn read(bytes: &[u8; Self::BYTES]) -> Facts {
         let (words, _) = bytes.as_chunks::<4>();
         let word = |at: usize| words.get(at).map_or(0, |word| u32::from_le_bytes(*word));
@@ -308,6 +315,11 @@ impl Segment {
     /// The facts of all records, in order.
     pub fn all_facts(&self) -> impl ExactSizeIterator<Item = Facts> + '_ {
         self.fact_chunks().iter().map(Facts::read)
+    }
+
+    /// When each record begins to hold: valid from, else created. In order.
+    pub fn times(&self) -> impl ExactSizeIterator<Item = Option<Timestamp>> + '_ {
+        self.fact_chunks().iter().map(Facts::begins)
     }
 
     /// The facts of one record.

@@ -115,7 +115,7 @@ fn a_config_changes_the_figures_without_a_rebuild() {
     fs::write(&path, "{}").expect("writes");
     assert_eq!(eval(&["locomo", CONVERSATIONS, "--config", name, "--json"]).out, default);
     // A statement's own words count for next to nothing.
-    fs::write(&path, r#"{"index": {"turn": {"statement": 0.0, "neighbour": 0.0}}, "search": {"groupWeight": 0.0}}"#)
+    fs::write(&path, r#"{"index": {"turn": {"statement": 0.0, "before": 0.0, "after": 0.0, "further": 0.0}}, "search": {"groupWeight": 0.0}}"#)
         .expect("writes");
     let other = eval(&["locomo", CONVERSATIONS, "--config", name, "--model", "none", "--json"]).json();
     let default: Value = serde_json::from_str(&default).expect("JSON");
