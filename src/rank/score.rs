@@ -22,7 +22,8 @@ pub struct RankConfig {
     pub unresolved: f64,
     /// For results of topics that the plan claims, times its confidence.
     pub plan: f64,
-    /// For results that a hint matches, `about` and `attribute` each; the best match receives all of it. Default 0.15.
+    /// For results that a hint matches, `about` and `attribute` each; the best match receives all of it. Default
+    /// 0.03: the most with which a wrong hint costs under 0.01 of recall at 10 (LoCoMo dev turns).
     pub hint: f64,
     /// Days after which a result is no longer fresh. Default 30.
     pub fresh_days: i64,
@@ -40,7 +41,7 @@ impl Default for RankConfig {
             historical: 0.3,
             unresolved: 0.1,
             plan: 0.05,
-            hint: 0.15,
+            hint: 0.03,
             fresh_days: 30,
             stale_days: 365,
         }

@@ -63,8 +63,8 @@ struct World {
     /// Ids that some record says it replaces: whether one of them is found when it is learned again is left open.
     replaced: RefCell<BTreeSet<u8>>,
     windows: RefCell<BTreeSet<u8>>,
-    /// Everything that ever was, as a provider that is told nothing still answers it.
-    copies: RefCell<BTreeMap<(u8, u8), ProviderResult>>,
+    /// Every version that ever was, as a provider that is told nothing still answers it.
+    copies: RefCell<Vec<ProviderResult>>,
     now: RefCell<i64>,
     turn: RefCell<u64>,
 }
@@ -107,7 +107,7 @@ impl World {
         let expires = record.expires.map(|time| time.0);
         self.known.borrow_mut().insert(id, Known { owner, expires, subject, canonical: false, withdrawn: false });
         let copy = ProviderResult {
-            id: format!("copy of {id} by {owner}"),
+            id: self.copies.borrow().len().to_string(),
             text: format!("A copy: the falcon, number{id}, owner {owner}."),
             subject: record.subject.clone(),
             predicate: record.predicate.clone(),
@@ -115,7 +115,7 @@ impl World {
             scope: record.scope.clone(),
             ..ProviderResult::default()
         };
-        self.copies.borrow_mut().insert((id, owner), copy);
+        self.copies.borrow_mut().push(copy);
     }
 
     fn apply(&self, op: &Op) {
@@ -198,7 +198,9 @@ impl World {
                 let outcome = match &call.kind {
                     // A backend and a provider that still know everything.
                     CallKind::Semantic { .. } => Outcome::Ids((0..9).map(|id: u8| id.to_string()).collect()),
-                    CallKind::Provider { .. } => Outcome::Results(self.copies.borrow().values().cloned().collect(), 0),
+                    CallKind::Provider { .. } => {
+                        Outcome::Results(self.copies.borrow().iter().rev().cloned().collect(), 0)
+                    }
                     CallKind::Rerank { candidates, .. } => {
                         Outcome::Ids(candidates.iter().rev().map(|candidate| candidate.id.clone()).collect())
                     }
@@ -226,7 +228,7 @@ impl World {
                 assert!(scope(who).admits(&scope(record.owner)), "{id} is not for {who}: {record:?}");
             } else {
                 let copies = self.copies.borrow();
-                let copy = copies.values().find(|copy| copy.id == entry.id).unwrap();
+                let copy = copies.iter().find(|copy| copy.id == entry.id).unwrap();
                 assert!(lives(copy.expires.map(|time| time.0)) && scope(who).admits(&copy.scope), "{}", entry.id);
                 let hidden = self.windows.borrow().iter().any(|window| copy.subject == format!("subject{window}"));
                 assert!(!hidden, "{} is suppressed", entry.id);
