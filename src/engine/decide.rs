@@ -2,8 +2,9 @@
 
 use super::{Engine, Request, STORE_ID};
 use crate::embed::{EmbeddingModel, HashEmbedder, dot};
+use crate::index::idf;
 use crate::memory::Topic;
-use crate::plan::{Gate, Plan, PlanRequest, Signals, TopicMatch, continuity, is_command, is_personal};
+use crate::plan::{Gate, Plan, PlanRequest, Signals, TopicMatch, continuity, is_command, is_personal, is_question, tasks};
 use crate::retrieve::{Found, Query};
 use crate::text::{self, Kind, Role};
 
@@ -84,7 +85,18 @@ fn signals(query: &Query, found: &Found, words: &[&str]) -> Signals {
     let identifier = query.terms.iter().zip(&found.terms).any(|(term, statistics)| {
         term.kind == Kind::Identifier && statistics.frequency > 0 && text::role(&term.surface) == Role::Content
     });
+    let max_idf = f64::from(idf(found.visible, 0)).max(f64::MIN_POSITIVE);
+    let topical = || query.terms.iter().zip(&found.terms).filter(|(_, statistics)| statistics.topical);
+    let unknown = topical().filter(|(_, statistics)| statistics.frequency == 0);
+    let runner_up = found.hits.iter().filter(|hit| best.is_some_and(|best| !std::ptr::eq(*hit, best)));
+    let absent: f32 = unknown.clone().map(|(_, statistics)| statistics.idf).sum();
     Signals {
+        runner_up: f64::from(runner_up.map(|hit| hit.coverage).fold(0.0, f32::max)),
+        rarity: best.map_or(0.0, |hit| f64::from(hit.matched_idf) / max_idf),
+        absent: if found.query_idf > 0.0 { f64::from(absent / found.query_idf) } else { 0.0 },
+        unknown_names: unknown.filter(|(term, _)| term.proper).map(|(term, _)| term.surface.clone()).collect(),
+        tasks: tasks(words),
+        question: is_question(words),
         coverage: best.map_or(0.0, |hit| f64::from(hit.coverage)),
         matched_idf: best.map_or(0.0, |hit| f64::from(hit.matched_idf)),
         matched: surfaces(true),
@@ -210,6 +222,9 @@ fn reason(signals: &Signals, matches: &[TopicMatch], plan: &Plan, open_work: boo
     }
     if !signals.names.is_empty() {
         parts.push(format!("names {}", signals.names.join(", ")));
+    }
+    if !signals.unknown_names.is_empty() {
+        parts.push(format!("no record holds {}", signals.unknown_names.join(", ")));
     }
     if signals.command {
         parts.push("begins like an order".to_string());

@@ -14,6 +14,18 @@ pub struct GateConfig {
     pub coverage: f64,
     /// For each topical term it holds, up to four.
     pub matched: f64,
+    /// For each rare word's worth of matched IDF, up to four.
+    pub rarity: f64,
+    /// For the coverage of the second-best record.
+    pub runner_up: f64,
+    /// For the share of the prompt that no record holds.
+    pub absent: f64,
+    /// For each name that no record holds, up to two.
+    pub unknown_name: f64,
+    /// For each word of tasks, up to three.
+    pub task: f64,
+    /// For a prompt that begins like a question.
+    pub question: f64,
     /// For a known name.
     pub name: f64,
     /// For an exact title, alias or identifier.
@@ -36,6 +48,12 @@ impl Default for GateConfig {
             bias: -6.0,
             coverage: 6.0,
             matched: 0.8,
+            rarity: 0.0,
+            runner_up: 0.0,
+            absent: 0.0,
+            unknown_name: -3.0,
+            task: -0.5,
+            question: 0.5,
             name: 2.0,
             exact: 5.0,
             topic: 3.0,
@@ -64,6 +82,12 @@ impl Gate {
         let log_odds = weights.bias
             + weights.coverage * coverage
             + weights.matched * signals.matched.len().min(4) as f64
+            + weights.rarity * signals.rarity.min(4.0)
+            + weights.runner_up * signals.runner_up
+            + weights.absent * signals.absent
+            + weights.unknown_name * signals.unknown_names.len().min(2) as f64
+            + weights.task * signals.tasks.min(3) as f64
+            + flag(signals.question, weights.question)
             + flag(!signals.names.is_empty(), weights.name)
             + flag(signals.exact, weights.exact)
             + weights.topic * signals.topic

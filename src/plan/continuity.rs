@@ -48,6 +48,29 @@ pub fn is_command(words: &[&str]) -> bool {
     first.is_some_and(|word| COMMANDS.binary_search(word).is_ok() || COMMANDS.contains(word))
 }
 
+/// Words of tasks set to a model, rather than of anything remembered.
+#[rustfmt::skip]
+const TASKS: &[&str] = &[
+    "algorithm", "array", "article", "blog", "bullet", "class", "code", "css", "dataset", "dialogue", "email", "equation",
+    "essay", "example", "examples", "fiction", "fictional", "following", "function", "given", "haiku", "headline", "html",
+    "input", "integer", "java", "javascript", "json", "keyword", "keywords", "letter", "letters", "limerick", "list",
+    "lowercase", "markdown", "number", "numbers", "outline", "output", "paragraph", "paragraphs", "placeholder", "placeholders", "poem",
+    "poems", "prompt", "python", "recipe", "response", "resume", "return", "returns", "sentence", "sentences", "sql", "step", "steps", "story",
+    "string", "strings", "summary", "tagline", "text", "title", "tutorial", "tweet", "uppercase", "word", "words",
+];
+
+/// How many words of the prompt are of tasks.
+pub fn tasks(words: &[&str]) -> usize {
+    words.iter().filter(|word| TASKS.binary_search(word).is_ok()).count()
+}
+
+/// Whether the prompt begins like a question about something that is or was.
+pub fn is_question(words: &[&str]) -> bool {
+    words.iter().take(2).any(|word| {
+        matches!(*word, "who" | "whos" | "whose" | "what" | "whats" | "when" | "where" | "wheres" | "which" | "did" | "does" | "has" | "had" | "was" | "were" | "is" | "do")
+    })
+}
+
 /// Whether the prompt speaks of the user's own affairs.
 pub fn is_personal(words: &[&str]) -> bool {
     words.iter().any(|word| {

@@ -8,7 +8,7 @@ mod topics;
 use serde::{Deserialize, Serialize};
 
 pub use confidence::{Gate, GateConfig};
-pub use continuity::{continuity, is_command, is_personal};
+pub use continuity::{continuity, is_command, is_personal, is_question, tasks};
 pub use signals::Signals;
 pub use topics::{TopicIndex, TopicMatch};
 

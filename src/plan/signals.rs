@@ -22,6 +22,18 @@ pub struct Signals {
     pub topic: f64,
     /// Highest cosine of the prompt with a record.
     pub similarity: f64,
+    /// Coverage of the record that covers second most.
+    pub runner_up: f64,
+    /// The matched IDF over that of a word which no record holds: how many rare words the match is worth, in any size of store.
+    pub rarity: f64,
+    /// Share of the query's IDF that stands in no record at all.
+    pub absent: f64,
+    /// Words in the prompt that look like names and stand in no record.
+    pub unknown_names: Vec<String>,
+    /// Words of tasks rather than of memories: `poem`, `python`, `paragraph`.
+    pub tasks: usize,
+    /// Whether it begins like a question about something that is or was.
+    pub question: bool,
     /// Number of tokens in the prompt.
     pub length: usize,
     /// The phrase by which the prompt looks back.

@@ -33,6 +33,8 @@ pub struct QueryTerm {
     pub expanded: bool,
     /// Whether it is part of a date.
     pub dated: bool,
+    /// Whether it stands in a capital inside a sentence, as names do.
+    pub proper: bool,
 }
 
 /// The longest prompt that is read, in bytes; the rest is passed over.
@@ -53,6 +55,7 @@ impl Query {
             words.push(token.surface.to_string());
             query.add(&token, false);
         });
+        query.read_grammar(&words, text);
         let dates = dates_in(&words, now);
         query.dates = dates.asked;
         for word in dates.words.iter().filter_map(|at| words.get(*at)) {
@@ -83,6 +86,28 @@ impl Query {
         query
     }
 
+    /// Takes out the grammar of the prompt's language, and marks what looks like a name.
+    fn read_grammar(&mut self, words: &[String], text: &str) {
+        let language = text::language(words);
+        if language != text::Language::English {
+            self.terms.retain(|term| term.kind != Kind::Word || !language.is_function(&term.surface));
+        }
+        let kana = text.chars().any(text::is_hiragana);
+        for term in self.terms.iter_mut().filter(|term| term.kind == Kind::Bigram) {
+            if text::is_grammar_pair(&term.surface, kana) || ends_korean(&term.surface, words) {
+                term.role = Role::Generic;
+            }
+        }
+        // Nouns of German all stand in capitals.
+        if language == text::Language::German {
+            return;
+        }
+        let names = capitalised(text);
+        for term in &mut self.terms {
+            term.proper = term.kind == Kind::Word && term.role == Role::Content && names.contains(&term.surface);
+        }
+    }
+
     fn add(&mut self, token: &text::Token<'_>, expanded: bool) {
         let role = if token.kind == Kind::Word { text::role(token.surface) } else { Role::Content };
         let term = text::normalize(token);
@@ -91,7 +116,16 @@ impl Query {
             return;
         }
         let surface = token.surface.to_string();
-        self.terms.push(QueryTerm { term: term.into_owned(), surface, kind: token.kind, role, expanded, dated: false });
+        let kind = token.kind;
+        self.terms.push(QueryTerm {
+            term: term.into_owned(),
+            surface,
+            kind,
+            role,
+            expanded,
+            proper: false,
+            dated: false,
+        });
     }
 
     /// Index terms of the possible names.
@@ -103,6 +137,34 @@ impl Query {
     pub fn names_a_date(&self) -> bool {
         !self.dates.is_empty()
     }
+}
+
+/// Whether the pair ends a word of three syllables or more in a particle.
+fn ends_korean(pair: &str, words: &[String]) -> bool {
+    let mut chars = pair.chars();
+    let (Some(first), Some(last)) = (chars.next(), chars.next()) else { return false };
+    text::is_korean_ending(last)
+        && words.iter().enumerate().any(|(at, word)| {
+            word == pair
+                && !words.get(at + 1).is_some_and(|next| next.starts_with(last))
+                && at.checked_sub(1).and_then(|at| words.get(at)).is_some_and(|before| before.ends_with(first))
+        })
+}
+
+/// The folded words that stand in a capital other than at the beginning of a sentence.
+fn capitalised(text: &str) -> Vec<String> {
+    let mut names = Vec::new();
+    let mut begins = true;
+    for word in text.split_whitespace() {
+        let bare = word.trim_start_matches(|char: char| !char.is_alphanumeric());
+        let mut chars = bare.chars();
+        let capital = chars.next().is_some_and(char::is_uppercase) && chars.next().is_some_and(char::is_lowercase);
+        if capital && !begins && bare.len() == word.len() {
+            text::tokenize(bare, &mut |token| names.push(token.surface.to_string()));
+        }
+        begins = word.ends_with(['.', '!', '?', ':', ';', '"', '”', '>', '*', '-', '#']);
+    }
+    names
 }
 
 /// The first `most` bytes of `text`, cut at a character.

@@ -248,7 +248,11 @@ fn statistics(parts: &[Part<'_>], bound: &[Bound<'_>], query: &Query, dated: usi
         // A date that records answer by their time need not stand in their text.
         let answered = term.dated && dated > 0;
         let topical = term.role == Role::Content && !is_name && !term.expanded && !slight && !answered;
-        let idf = idf(found.visible, frequency);
+        let mut idf = idf(found.visible, frequency);
+        if term.kind == Kind::Bigram {
+            // Neighbouring pairs share a character, and one that nobody wrote may only lie across two words.
+            idf *= if frequency == 0 { ABSENT_PAIR } else { PAIR };
+        }
         if topical {
             found.query_idf += idf;
         }
@@ -387,6 +391,11 @@ fn cover(hit: &mut Hit, lists: &[Postings<'_>], found: &Found) {
     }
     hit.coverage = if found.query_idf > 0.0 { hit.matched_idf / found.query_idf } else { 0.0 };
 }
+
+/// What a pair of characters counts for against a word.
+const PAIR: f32 = 0.6;
+/// The same for a pair that stands in no visible record.
+const ABSENT_PAIR: f32 = 0.3;
 
 /// What a term in a neighbouring record counts for in the coverage.
 const CONTEXT_COVERAGE: f32 = 0.5;

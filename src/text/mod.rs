@@ -2,6 +2,7 @@
 //! made safe to show, and shortened.
 
 mod fold;
+mod language;
 mod stem;
 mod stop;
 mod tokenize;
@@ -13,6 +14,7 @@ mod truncate;
 pub use controls::{Glyph, glyphs};
 pub use escape::{Style, escape, escape_prefix, unescape};
 pub use fold::fold;
+pub use language::{Language, is_grammar_pair, is_hiragana, is_korean_ending, language};
 pub use stem::stem;
 pub use stop::{Role, role};
 pub use tokenize::{Kind, Token, normalize, terms, tokenize};

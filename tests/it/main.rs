@@ -1,6 +1,8 @@
 //! One binary for all native integration tests.
 
 #[cfg(feature = "cli")]
+mod behaviour;
+#[cfg(feature = "cli")]
 mod command_line;
 #[cfg(feature = "cli")]
 mod evals;
