@@ -4,6 +4,10 @@ use super::Signals;
 use crate::math;
 
 /// Weights of the logistic model that turns signals into a probability.
+///
+/// Fitted by L2-regularised logistic regression on stores of facts drawn from conversations, with questions they answer (names kept and
+/// taken out), public prompts that need no memory, and other stores' questions; the bias is set for about 1 % yes on such prompts.
+/// `exact`, `topic`, `continuity` and `personal` are set by hand: that data hardly has them.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
 #[non_exhaustive]
@@ -45,22 +49,22 @@ pub struct GateConfig {
 impl Default for GateConfig {
     fn default() -> Self {
         GateConfig {
-            bias: -6.0,
-            coverage: 6.0,
-            matched: 0.8,
-            rarity: 0.0,
-            runner_up: 0.0,
-            absent: 0.0,
-            unknown_name: -3.0,
-            task: -0.5,
-            question: 0.5,
-            name: 2.0,
+            bias: -2.2,
+            coverage: 1.53,
+            matched: 1.02,
+            rarity: -0.09,
+            runner_up: 1.81,
+            absent: -1.67,
+            unknown_name: -1.61,
+            task: -0.74,
+            question: 1.24,
+            name: 2.34,
             exact: 5.0,
             topic: 3.0,
             continuity: 0.7,
             personal: 0.7,
-            command: -2.0,
-            length: -0.6,
+            command: -3.94,
+            length: -1.36,
         }
     }
 }
