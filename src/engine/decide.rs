@@ -4,7 +4,9 @@ use super::{Engine, Request, STORE_ID};
 use crate::embed::{EmbeddingModel, HashEmbedder, dot};
 use crate::index::idf;
 use crate::memory::Topic;
-use crate::plan::{Gate, Plan, PlanRequest, Signals, TopicMatch, continuity, is_command, is_personal, is_question, tasks};
+use crate::plan::{
+    Gate, Plan, PlanRequest, Signals, TopicMatch, continuity, is_command, is_personal, is_question, tasks,
+};
 use crate::retrieve::{Found, Query};
 use crate::text::{self, Kind, Role};
 

@@ -67,7 +67,26 @@ pub fn tasks(words: &[&str]) -> usize {
 /// Whether the prompt begins like a question about something that is or was.
 pub fn is_question(words: &[&str]) -> bool {
     words.iter().take(2).any(|word| {
-        matches!(*word, "who" | "whos" | "whose" | "what" | "whats" | "when" | "where" | "wheres" | "which" | "did" | "does" | "has" | "had" | "was" | "were" | "is" | "do")
+        matches!(
+            *word,
+            "who"
+                | "whos"
+                | "whose"
+                | "what"
+                | "whats"
+                | "when"
+                | "where"
+                | "wheres"
+                | "which"
+                | "did"
+                | "does"
+                | "has"
+                | "had"
+                | "was"
+                | "were"
+                | "is"
+                | "do"
+        )
     })
 }
 

@@ -5,9 +5,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use foreword::embed::HashEmbedder;
-use foreword::engine::{Config, Engine, LocalModel, RecallResult, Request};
+use foreword::engine::{Config, Engine, RecallResult, Request};
 use foreword::import::Importer;
 use foreword::memory::{Scope, Timestamp};
+use foreword::retrieve::LocalModel;
 use foreword::snapshot::{IndexConfig, SnapshotBuilder};
 use foreword::write::Nonce;
 use serde_json::Value;
