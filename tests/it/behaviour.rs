@@ -146,6 +146,6 @@ fn other_languages_are_answered_and_refused() {
 }
 
 /// Percent of the questions in other languages that are answered, at least.
-const LANGUAGES_YES: usize = 78;
+const LANGUAGES_YES: usize = 77;
 /// Prompts in other languages that wrongly get a yes. The aim is none.
 const MOST_UNWANTED: usize = 0;
