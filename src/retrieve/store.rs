@@ -23,7 +23,6 @@ pub struct Store {
     hidden: Arc<BTreeSet<String>>,
     /// `subject|predicate` windows that hide the snapshot's records.
     suppressed: Arc<BTreeSet<String>>,
-    topics: Arc<Vec<Topic>>,
     catalog: Arc<Catalog>,
     model: Option<LocalModel>,
     overlay_revision: u64,
@@ -45,7 +44,6 @@ impl Store {
             learned: Arc::default(),
             hidden: Arc::default(),
             suppressed: Arc::default(),
-            topics: Arc::default(),
             model,
             overlay_revision: 0,
         };
@@ -180,10 +178,9 @@ impl Store {
         }
         let catalog = Arc::make_mut(&mut self.catalog);
         match catalog.topics.iter_mut().find(|known| known.id == topic.id && known.scope == topic.scope) {
-            Some(known) => *known = topic.clone(),
-            None => catalog.topics.push(topic.clone()),
+            Some(known) => *known = topic,
+            None => catalog.topics.push(topic),
         }
-        Arc::make_mut(&mut self.topics).push(topic);
         self.overlay_revision += 1;
         Ok(())
     }
