@@ -105,7 +105,7 @@ impl Merge<'_> {
     pub fn open_work(&self, limit: usize) -> Vec<Evidence> {
         let masks = self.store.masks(self.view);
         let mut open = Vec::new();
-        for ((segment, mask), part) in self.store.segments().into_iter().zip(&masks).zip(0u8..) {
+        for ((segment, mask), part) in self.store.segments().into_iter().zip(&*masks).zip(0u8..) {
             for (record, facts) in segment.all_facts().enumerate() {
                 if facts.unresolved && mask.sees(record as u32) {
                     open.push((facts.changed, part, record as u32));

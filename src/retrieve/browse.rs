@@ -125,7 +125,7 @@ impl Store {
         let mut page = Page { total: masks.iter().map(super::Mask::visible).sum(), ..Page::default() };
         // One more than the page holds tells whether there is a next one.
         let mut best: Vec<(Key<'_>, u8, u32, Facts)> = Vec::with_capacity(request.limit + 2);
-        for ((segment, mask), part) in self.segments().into_iter().zip(&masks).zip(0u8..) {
+        for ((segment, mask), part) in self.segments().into_iter().zip(&*masks).zip(0u8..) {
             for (record, facts) in (0u32..).zip(segment.all_facts()) {
                 if !mask.sees(record) {
                     continue;

@@ -1,3 +1,5 @@
+use std::sync::{Arc, Mutex};
+
 use crate::memory::{Scope, Status, Timestamp};
 use crate::snapshot::{Facts, Segment};
 
@@ -26,6 +28,14 @@ pub struct Mask {
 }
 
 impl View {
+    /// Whether another view differs in nothing but its moment.
+    fn is_alike(&self, other: &View) -> bool {
+        self.scope == other.scope
+            && self.as_of == other.as_of
+            && self.history == other.history
+            && self.kinds == other.kinds
+    }
+
     /// Whether a record with these facts, in a scope that is visible, may be retrieved.
     pub fn admits(&self, facts: &Facts) -> bool {
         facts.status != Status::Deleted && !lapsed(facts.expires, self.now) && (self.history || self.is_in_force(facts))
@@ -45,14 +55,19 @@ impl View {
         }
     }
 
-    /// The records of `segment` that this view may retrieve, less those that `hidden` names.
-    pub fn mask(&self, segment: &Segment, hidden: &mut dyn FnMut(u32) -> bool) -> Mask {
+    /// The records of `segment` that this view may retrieve, less those that `hidden` names. Narrows `span` to the moments at which it holds.
+    pub fn mask(&self, segment: &Segment, span: &mut Span, hidden: &mut dyn FnMut(u32) -> bool) -> Mask {
         let scopes: Vec<bool> = segment.scopes().iter().map(|owner| self.scope.admits(owner)).collect();
         let kinds: Vec<bool> =
             segment.kinds().iter().map(|kind| self.kinds.is_empty() || self.kinds.contains(kind)).collect();
         let mut bits = vec![0u64; segment.len().div_ceil(64)];
         let mut visible = 0;
         for (record, facts) in segment.all_facts().enumerate() {
+            if let Some(now) = self.now {
+                for moment in [facts.expires, facts.valid_from, facts.valid_until].into_iter().flatten() {
+                    span.cut(moment, now);
+                }
+            }
             let in_scope = scopes.get(facts.scope as usize).copied().unwrap_or(false);
             let of_kind = kinds.get(facts.kind as usize).copied().unwrap_or(false);
             if in_scope
@@ -66,6 +81,74 @@ impl View {
             }
         }
         Mask { bits: (visible < segment.len()).then_some(bits), visible }
+    }
+}
+
+/// Moments between which nothing begins, ends or expires.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Span {
+    /// The last change so far; `None` if there was none.
+    begin: Option<Timestamp>,
+    /// The next change; `None` if there is none to come.
+    end: Option<Timestamp>,
+}
+
+impl Span {
+    fn cut(&mut self, moment: Timestamp, now: Timestamp) {
+        if moment <= now {
+            self.begin = Some(self.begin.map_or(moment, |begin| begin.max(moment)));
+        } else {
+            self.end = Some(self.end.map_or(moment, |end| end.min(moment)));
+        }
+    }
+
+    fn holds(&self, now: Timestamp) -> bool {
+        self.begin.is_none_or(|begin| begin <= now) && self.end.is_none_or(|end| now < end)
+    }
+}
+
+/// The masks of the views that were last asked for: a mask visits every record, and requests mostly come in one view.
+///
+/// A cache belongs to one state of a store; whoever changes the store takes a new one.
+#[derive(Debug, Default)]
+pub struct MaskCache(Mutex<Vec<Cached>>);
+
+#[derive(Debug)]
+struct Cached {
+    view: View,
+    span: Span,
+    masks: Arc<[Mask; 2]>,
+}
+
+/// Views that are kept: scopes of one user at one time are few.
+const KEPT_VIEWS: usize = 4;
+
+impl MaskCache {
+    /// The masks of `view`, worked out by `make` if they are not known.
+    pub fn get(&self, view: &View, make: impl FnOnce(&mut Span) -> [Mask; 2]) -> Arc<[Mask; 2]> {
+        // A poisoned cache is as good as an empty one: it is only a cache.
+        let mut kept = self.0.lock().unwrap_or_else(|poisoned| {
+            let mut kept = poisoned.into_inner();
+            kept.clear();
+            kept
+        });
+        let known = kept.iter().position(|known| {
+            let now = match (known.view.now, view.now) {
+                (Some(_), Some(now)) => known.span.holds(now),
+                (then, now) => then == now,
+            };
+            now && known.view.is_alike(view)
+        });
+        if let Some(known) = known.and_then(|at| kept.get(at)) {
+            return Arc::clone(&known.masks);
+        }
+        let mut span = Span::default();
+        let masks = Arc::new(make(&mut span));
+        if kept.len() >= KEPT_VIEWS {
+            kept.remove(0);
+        }
+        kept.push(Cached { view: view.clone(), span, masks: Arc::clone(&masks) });
+        masks
     }
 }
 
@@ -240,5 +323,27 @@ mod tests {
         builder.add(Record { scope: ana, ..record("b", "2022-01-01", "", "", "") }).unwrap();
         let store = Store::new(builder.finish_segment().unwrap(), None).unwrap();
         assert_eq!(true_at(&store, "2021-01-01"), "");
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn a_kept_mask_is_the_one_of_the_moment(
+            records in proptest::collection::vec((-1i64..9, -1i64..9, -1i64..9), 1..6),
+            moments in proptest::collection::vec(-1i64..10, 1..12),
+        ) {
+            let time = |at: i64| (at >= 0).then_some(Timestamp(at));
+            let mut builder = SnapshotBuilder::new(IndexConfig::default(), None);
+            for (at, (from, until, expires)) in records.iter().enumerate() {
+                let (valid_from, valid_until, expires) = (time(*from), time(*until), time(*expires));
+                let record = Record { valid_from, valid_until, expires, ..Record::new(at.to_string(), "statement") };
+                builder.add(record).unwrap();
+            }
+            let store = Store::new(builder.finish_segment().unwrap(), None).unwrap();
+            for moment in moments {
+                let view = View { now: time(moment), ..View::default() };
+                let fresh = view.mask(store.base(), &mut Span::default(), &mut |_| false);
+                proptest::prop_assert_eq!(&store.masks(&view)[0], &fresh, "at {}", moment);
+            }
+        }
     }
 }

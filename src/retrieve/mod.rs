@@ -14,7 +14,7 @@ mod untrusted;
 
 pub use browse::{BrowseItem, BrowseOrder, BrowseRequest, Direction, Page};
 pub use dates::Asked;
-pub use mask::{Mask, View};
+pub use mask::{Mask, MaskCache, View};
 pub use provider::{ProviderResult, Rejection};
 pub use query::{Query, QueryTerm};
 pub use search::{Found, FusionMethod, Hit, Part, Scratch, SearchConfig, Side, TermStatistics, search};

@@ -1,7 +1,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::{Found, Hit, Mask, Part, Query, Scratch, SearchConfig, Side, View, search};
+use super::{Found, Hit, Mask, MaskCache, Part, Query, Scratch, SearchConfig, Side, View, search};
 use crate::embed::EmbeddingModel;
 use crate::error::{Error, ErrorCode};
 use crate::memory::{Catalog, Record, Status, Timestamp, Topic};
@@ -26,6 +26,8 @@ pub struct Store {
     catalog: Arc<Catalog>,
     model: Option<LocalModel>,
     overlay_revision: u64,
+    /// Of this state: a change begins a new one.
+    masks: Arc<MaskCache>,
 }
 
 /// Number of the snapshot among the parts of a search.
@@ -46,6 +48,7 @@ impl Store {
             suppressed: Arc::default(),
             model,
             overlay_revision: 0,
+            masks: Arc::default(),
         };
         store.reindex()?;
         Ok(store)
@@ -165,7 +168,7 @@ impl Store {
     /// Hides every record of the snapshot about `subject` and `predicate` at once, whatever finds it. What is learned later is not hidden.
     pub fn suppress(&mut self, subject: &str, predicate: &str) {
         Arc::make_mut(&mut self.suppressed).insert(window(subject, predicate));
-        self.overlay_revision += 1;
+        self.changed();
     }
 
     /// Adds a topic, or replaces the one of its id and scope.
@@ -181,7 +184,7 @@ impl Store {
             Some(known) => *known = topic,
             None => catalog.topics.push(topic),
         }
-        self.overlay_revision += 1;
+        self.changed();
         Ok(())
     }
 
@@ -268,12 +271,14 @@ impl Store {
     }
 
     /// The masks of both parts in one view.
-    pub fn masks(&self, view: &View) -> [Mask; 2] {
-        let hidden: BTreeSet<u32> = self.hidden.iter().filter_map(|id| self.base.find(id)).collect();
-        let base = view.mask(&self.base, &mut |record| {
-            hidden.contains(&record) || (!view.history && self.is_suppressed_number(record))
-        });
-        [base, view.mask(&self.overlay, &mut |_| false)]
+    pub fn masks(&self, view: &View) -> Arc<[Mask; 2]> {
+        self.masks.get(view, |span| {
+            let hidden: BTreeSet<u32> = self.hidden.iter().filter_map(|id| self.base.find(id)).collect();
+            let base = view.mask(&self.base, span, &mut |record| {
+                hidden.contains(&record) || (!view.history && self.is_suppressed_number(record))
+            });
+            [base, view.mask(&self.overlay, span, &mut |_| false)]
+        })
     }
 
     fn is_suppressed_number(&self, record: u32) -> bool {
@@ -344,8 +349,13 @@ impl Store {
             self.hidden = old_hidden;
             return Err(error);
         }
-        self.overlay_revision += 1;
+        self.changed();
         Ok(())
+    }
+
+    fn changed(&mut self) {
+        self.overlay_revision += 1;
+        self.masks = Arc::default();
     }
 
     fn reindex(&mut self) -> Result<(), Error> {

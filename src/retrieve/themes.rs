@@ -67,7 +67,8 @@ impl Store {
         }
         let view = View { scope: request.scope.clone(), now: request.now, ..View::default() };
         let segment = self.base();
-        let [mask, _] = self.masks(&view);
+        let masks = self.masks(&view);
+        let [mask, _] = &*masks;
         let links = segment.links();
         let mut visible: Vec<(usize, Option<Timestamp>, u32)> = Vec::new();
         for community in 0..links.community_count() as u32 {
