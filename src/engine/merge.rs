@@ -6,7 +6,7 @@ use crate::memory::Record;
 use crate::plan::Plan;
 use crate::rank::{Component, Evidence, Freshness, SourceRef, Standing, deduplicate};
 use crate::retrieve::{Found, Hit, OVERLAY, Query, Store, View};
-use crate::text;
+use crate::text::{self, Signature};
 
 /// What a provider's answer is worth by its place alone, against the built-in store's best.
 const PROVIDER_PLACE: f64 = 0.5;
@@ -260,7 +260,12 @@ impl Merge<'_> {
         evidence.sort_by(|a, b| {
             b.score.total_cmp(&a.score).then_with(|| a.provider_id.cmp(&b.provider_id)).then_with(|| a.id.cmp(&b.id))
         });
-        deduplicate(evidence)
+        let signed = evidence.into_iter().map(|entry| {
+            let stored = (entry.provider_id == STORE_ID).then(|| self.store.signature(&entry.id)).flatten();
+            let signature = stored.unwrap_or_else(|| Signature::of(&entry.text));
+            (entry, signature)
+        });
+        deduplicate(signed.collect())
     }
 
     /// Whether the user corrected what this says. What was learned since stands.

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::U32s;
 use crate::math;
-use crate::text::{self, Kind, Role, Token};
+use crate::text::{self, Kind, Role, Signature, Token, Weight};
 
 /// The two constants of BM25.
 ///
@@ -36,8 +36,17 @@ pub fn idf(count: usize, frequency: usize) -> f32 {
 #[derive(Default)]
 pub struct Vocabulary {
     terms: FxHashMap<Box<str>, u32>,
-    /// Folded surface → what it became, so that each surface is stemmed once.
-    surfaces: FxHashMap<(Kind, Box<str>), Option<u32>>,
+    /// Folded surface → what it became, so that each surface is stemmed once. One map a kind.
+    surfaces: [FxHashMap<Box<str>, Word>; 4],
+}
+
+/// What a surface became.
+#[derive(Clone, Copy, Debug)]
+pub struct Word {
+    /// The number of its term; `None` for words of grammar, which are not indexed.
+    pub term: Option<u32>,
+    /// Its bit in a [`Signature`], if it carries meaning there.
+    pub bit: Option<u8>,
 }
 
 impl Vocabulary {
@@ -51,17 +60,27 @@ impl Vocabulary {
         id
     }
 
-    /// The number of a token's term; `None` for words of grammar, which are not indexed.
-    pub fn token(&mut self, token: &Token<'_>) -> Option<u32> {
-        // The borrowed form of a tuple key does not exist, and a surface rarely comes in two kinds.
-        let key = (token.kind, Box::from(token.surface));
-        if let Some(&known) = self.surfaces.get(&key) {
+    /// What a token is.
+    pub fn token(&mut self, token: &Token<'_>) -> Word {
+        let kind = match token.kind {
+            Kind::Word => 0,
+            Kind::Number => 1,
+            Kind::Identifier => 2,
+            Kind::Bigram => 3,
+        };
+        if let Some(&known) = self.surfaces.get(kind).and_then(|surfaces| surfaces.get(token.surface)) {
             return known;
         }
+        let normalized = text::normalize(token);
         let function = token.kind == Kind::Word && text::role(token.surface) == Role::Function;
-        let id = if function { None } else { Some(self.term(&text::normalize(token))) };
-        self.surfaces.insert(key, id);
-        id
+        let word = Word {
+            term: if function { None } else { Some(self.term(&normalized)) },
+            bit: (Weight::of(token) == Weight::Word).then(|| Signature::bit(&normalized)),
+        };
+        if let Some(surfaces) = self.surfaces.get_mut(kind) {
+            surfaces.insert(token.surface.into(), word);
+        }
+        word
     }
 }
 

@@ -1,37 +1,55 @@
 use std::collections::BTreeSet;
 
 use super::{Evidence, Flag};
-use crate::text::{self, Kind, Role};
+use crate::text::{self, NEAR, Signature, Weight};
 
 /// Folds repeats together, best first: by provider and id, by normalized content, then near-duplicates of what is already kept. One body is kept, and
-/// every source.
+/// every source. Each result comes with the signature of its text.
 ///
 /// Texts that differ in a number, a negation or an identifier are never near-duplicates.
-pub fn deduplicate(evidence: Vec<Evidence>) -> Vec<Evidence> {
-    let mut kept: Vec<(Evidence, Content)> = Vec::new();
-    for next in evidence {
-        let content = Content::of(&next.text);
-        let twin = kept.iter_mut().find(|(known, known_content)| {
-            known.scope == next.scope
-                && ((known.provider_id == next.provider_id && known.id == next.id)
-                    || (known.freshness == next.freshness && known_content.repeats(&content)))
+pub fn deduplicate(evidence: Vec<(Evidence, Signature)>) -> Vec<Evidence> {
+    let mut kept: Vec<Kept> = Vec::new();
+    for (next, signature) in evidence {
+        let mut content = None;
+        let twin = kept.iter_mut().find_map(|known| {
+            let same = known.evidence.provider_id == next.provider_id && known.evidence.id == next.id;
+            let mut repeats = || {
+                known.evidence.freshness == next.freshness
+                    && known.signature.may_repeat(signature)
+                    && known
+                        .content
+                        .get_or_insert_with(|| Content::of(&known.evidence.text))
+                        .repeats(content.get_or_insert_with(|| Content::of(&next.text)))
+            };
+            (known.evidence.scope == next.scope && (same || repeats())).then_some(known)
         });
         match twin {
-            Some((known, _)) => {
+            Some(known) => {
                 for source in next.sources {
-                    if !known.sources.contains(&source) {
-                        known.sources.push(source);
+                    if !known.evidence.sources.contains(&source) {
+                        known.evidence.sources.push(source);
                     }
                 }
             }
-            None => kept.push((next, content)),
+            None => kept.push(Kept { evidence: next, signature, content }),
         }
     }
-    kept.into_iter().map(|(evidence, _)| evidence).collect()
+    kept.into_iter().map(|kept| kept.evidence).collect()
+}
+
+/// A result that stays, and what its text says, once somebody had to know.
+struct Kept {
+    evidence: Evidence,
+    signature: Signature,
+    content: Option<Content>,
 }
 
 /// Marks results from different documents that state different things about one subject and predicate.
 pub fn mark_conflicts(evidence: &mut [Evidence]) {
+    let claiming = evidence.iter().filter(|entry| !entry.subject.is_empty() && !entry.predicate.is_empty()).count();
+    if claiming < 2 {
+        return;
+    }
     let claims: Vec<(String, String, String)> = evidence
         .iter()
         .map(|entry| {
@@ -72,9 +90,6 @@ pub fn mark_conflicts(evidence: &mut [Evidence]) {
     }
 }
 
-/// Share of words in common from which two texts say the same.
-const NEAR: f64 = 0.9;
-
 /// What a text says, for comparison.
 struct Content {
     terms: BTreeSet<String>,
@@ -89,30 +104,12 @@ impl Content {
         text::tokenize(text, &mut |token| {
             let term = text::normalize(&token).into_owned();
             content.sequence.push(token.surface.to_string());
-            let negation = matches!(
-                token.surface,
-                "not"
-                    | "no"
-                    | "never"
-                    | "none"
-                    | "without"
-                    | "nor"
-                    | "nicht"
-                    | "kein"
-                    | "keine"
-                    | "pas"
-                    | "jamais"
-                    | "sin"
-                    | "nunca"
-                    | "ない"
-            ) || token.surface.ends_with("nt") && text::role(token.surface) == Role::Function;
-            if negation {
-                content.exact.insert("not".to_string());
-            } else if matches!(token.kind, Kind::Number | Kind::Identifier) || token.surface.len() == 1 {
-                content.exact.insert(term);
-            } else if text::role(token.surface) != Role::Function {
-                content.terms.insert(term);
-            }
+            match Weight::of(&token) {
+                Weight::Negation => content.exact.insert("not".to_string()),
+                Weight::Exact => content.exact.insert(term),
+                Weight::Word => content.terms.insert(term),
+                Weight::None => false,
+            };
         });
         content
     }
@@ -136,17 +133,31 @@ mod tests {
     use crate::rank::SourceRef;
 
     fn fold(texts: &[&str]) -> Vec<(String, usize)> {
-        let evidence = texts
-            .iter()
-            .enumerate()
-            .map(|(at, text)| Evidence {
-                id: at.to_string(),
-                text: text.to_string(),
-                sources: vec![SourceRef { id: at.to_string(), ..SourceRef::default() }],
-                ..Evidence::default()
-            })
-            .collect();
-        deduplicate(evidence).into_iter().map(|entry| (entry.id, entry.sources.len())).collect()
+        let evidence = texts.iter().enumerate().map(|(at, text)| {
+            let sources = vec![SourceRef { id: at.to_string(), ..SourceRef::default() }];
+            let entry = Evidence { id: at.to_string(), text: text.to_string(), sources, ..Evidence::default() };
+            (entry, Signature::of(text))
+        });
+        deduplicate(evidence.collect()).into_iter().map(|entry| (entry.id, entry.sources.len())).collect()
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn a_signature_rules_no_repeat_out(
+            words in proptest::collection::vec("[a-e]{2,4}", 0..30),
+            changes in proptest::collection::vec((0usize..30, "[a-e]{2,4}"), 0..4),
+        ) {
+            let mut others = words.clone();
+            for (at, word) in changes {
+                if let Some(other) = others.get_mut(at) {
+                    *other = word;
+                }
+            }
+            let [a, b] = [words, others].map(|words| words.join(" "));
+            if Content::of(&a).repeats(&Content::of(&b)) {
+                proptest::prop_assert!(Signature::of(&a).may_repeat(Signature::of(&b)), "{} / {}", a, b);
+            }
+        }
     }
 
     #[test]

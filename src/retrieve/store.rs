@@ -6,6 +6,7 @@ use crate::embed::EmbeddingModel;
 use crate::error::{Error, ErrorCode};
 use crate::memory::{Catalog, Record, Status, Timestamp, Topic};
 use crate::snapshot::{IndexConfig, Segment, SnapshotBuilder};
+use crate::text::Signature;
 
 /// The embedding model that lives in this process.
 pub type LocalModel = Arc<dyn EmbeddingModel + Send + Sync>;
@@ -222,6 +223,12 @@ impl Store {
             return Some((OVERLAY, number));
         }
         self.base.find(id).filter(|_| !self.hidden.contains(id)).map(|number| (BASE, number))
+    }
+
+    /// What the text of a record says at a glance.
+    pub fn signature(&self, id: &str) -> Option<Signature> {
+        let (part, number) = self.locate(id)?;
+        if part == OVERLAY { self.overlay.signature(number) } else { self.base.signature(number) }
     }
 
     /// When a record stops being retrievable as it is now: it expires, or its validity ends.

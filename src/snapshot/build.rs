@@ -9,9 +9,9 @@ use super::wire::Writer;
 use super::{IndexConfig, ShapeConfig};
 use crate::embed::EmbeddingModel;
 use crate::error::{Error, ErrorCode};
-use crate::index::{Bm25, Entry, LexicalBuilder, LexicalParts, VectorsBuilder, Vocabulary, who_key, who_term};
+use crate::index::{Bm25, Entry, LexicalBuilder, LexicalParts, VectorsBuilder, Vocabulary, Word, who_key, who_term};
 use crate::memory::{Catalog, KnownEntity, Record, Scope, Shape, Status, Timestamp, Topic};
-use crate::text;
+use crate::text::{self, Signature};
 
 /// Collects records and catalog entries and writes a snapshot.
 ///
@@ -54,6 +54,9 @@ struct Work {
     /// Terms that no text can spell: names.
     marks: Vec<Vec<Entry>>,
     lengths: Vec<f32>,
+    /// What the texts say at a glance, as the file keeps it.
+    signatures: Vec<u8>,
+    words: Vec<(u32, u8)>,
     mean_lengths: FxHashMap<(u32, Shape), f32>,
     lexical: LexicalBuilder,
     group_lexical: LexicalBuilder,
@@ -333,6 +336,7 @@ impl SnapshotBuilder {
         file.section(tag::SCOPES, encode(&work.scopes)?);
         file.section(tag::GROUP_NAMES, encode(&work.group_names)?);
         file.section(tag::FACTS, facts);
+        file.section(tag::SIGNATURES, work.signatures);
         file.section(tag::ID_ENDS, id_ends);
         file.section(tag::IDS, id_bytes);
         file.section(tag::ID_ORDER, order.iter().flat_map(|record| record.to_le_bytes()).collect());
@@ -440,9 +444,7 @@ impl Work {
     }
 
     fn analyse(&mut self, record: &Record, weights: &ShapeConfig, catalog: &Catalog) {
-        let mut statement = Vec::new();
-        count(&mut self.vocabulary, &record.statement, 1.0, &mut statement);
-        let statement = merge(statement);
+        let statement = merge(self.read(record));
         let mut own: Vec<(u32, f32)> =
             statement.iter().map(|(term, frequency)| (*term, frequency * weights.statement)).collect();
         count(&mut self.vocabulary, &record.title, weights.title, &mut own);
@@ -475,6 +477,23 @@ impl Work {
         self.own.push(merge(own));
         self.statements.push(statement);
         self.lengths.push(length);
+    }
+
+    /// Cuts a record's text into the terms of its statement, and signs the text.
+    fn read(&mut self, record: &Record) -> Vec<(u32, f32)> {
+        let (mut statement, words) = (Vec::new(), &mut self.words);
+        words.clear();
+        text::tokenize(record.text(), &mut |token| {
+            let Word { term: Some(term), bit } = self.vocabulary.token(&token) else { return };
+            statement.push((term, 1.0));
+            words.extend(bit.map(|bit| (term, bit)));
+        });
+        words.sort_unstable();
+        words.dedup();
+        let mut signature = Signature::default();
+        words.iter().for_each(|(_, bit)| signature.add(*bit));
+        self.signatures.extend_from_slice(&signature.to_bytes());
+        if record.statement.is_empty() { Vec::new() } else { statement }
     }
 
     /// Whom the record is about or by counts as its own; whom it only names counts as context.
@@ -661,7 +680,7 @@ fn is_current(facts: &[Facts], record: u32) -> bool {
 fn count(vocabulary: &mut Vocabulary, text: &str, weight: f32, out: &mut Vec<(u32, f32)>) {
     if weight > 0.0 {
         text::tokenize(text, &mut |token| {
-            if let Some(term) = vocabulary.token(&token) {
+            if let Some(term) = vocabulary.token(&token).term {
                 out.push((term, weight));
             }
         });

@@ -8,6 +8,7 @@ use super::wire::Table;
 use crate::error::Error;
 use crate::index::{Lexical, Links, LinksParts, U32s, Vectors};
 use crate::memory::{Catalog, Record, Scope, Shape, Status, Timestamp};
+use crate::text::Signature;
 
 /// Names of the sections.
 pub(super) mod tag {
@@ -22,6 +23,7 @@ pub(super) mod tag {
     pub const ID_ENDS: Tag = *b"IDSE";
     pub const IDS: Tag = *b"IDSB";
     pub const ID_ORDER: Tag = *b"IDSO";
+    pub const SIGNATURES: Tag = *b"SIGN";
     pub const GROUP_NAMES: Tag = *b"GRPN";
     pub const LEXICAL: [Tag; 6] = [*b"TRMB", *b"TRME", *b"PSTE", *b"PSTO", *b"PDOC", *b"PIMP"];
     pub const GROUP_LEXICAL: [Tag; 6] = [*b"GTRB", *b"GTRE", *b"GPSE", *b"GPSO", *b"GPDO", *b"GPIM"];
@@ -69,6 +71,7 @@ struct Places {
     ids: Range<usize>,
     id_ends: Range<usize>,
     id_order: Range<usize>,
+    signatures: Range<usize>,
     lexical: [Range<usize>; 6],
     group_lexical: [Range<usize>; 6],
     links: [Range<usize>; LinksParts::ARRAYS],
@@ -212,6 +215,7 @@ impl Segment {
             ids: table.get(tag::IDS),
             id_ends: table.get(tag::ID_ENDS),
             id_order: table.get(tag::ID_ORDER),
+            signatures: table.get(tag::SIGNATURES),
             lexical: tag::LEXICAL.map(|tag| table.get(tag)),
             group_lexical: tag::GROUP_LEXICAL.map(|tag| table.get(tag)),
             links: tag::LINKS.map(|tag| table.get(tag)),
@@ -229,6 +233,7 @@ impl Segment {
             ("FACT", Some(self.places.facts.len()) == count.checked_mul(Facts::BYTES)),
             ("RECE", is_partition(self.u32s(&self.places.record_ends), count, self.places.records.len())),
             ("IDSE", is_partition(self.u32s(&self.places.id_ends), count, self.places.ids.len())),
+            ("SIGN", Some(self.places.signatures.len()) == count.checked_mul(Signature::BYTES)),
             ("IDSO", self.u32s(&self.places.id_order).len() == count),
             ("PDOC", self.lexical().is_consistent()),
             ("GPDO", self.group_lexical().is_consistent()),
@@ -325,6 +330,12 @@ impl Segment {
     /// The facts of one record.
     pub fn facts(&self, record: u32) -> Option<Facts> {
         self.fact_chunks().get(record as usize).map(Facts::read)
+    }
+
+    /// What the text of one record says at a glance.
+    pub fn signature(&self, record: u32) -> Option<Signature> {
+        let signatures = self.slice(&self.places.signatures).as_chunks().0;
+        signatures.get(record as usize).copied().map(Signature::from_bytes)
     }
 
     /// One record, decoded.

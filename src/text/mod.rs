@@ -6,6 +6,7 @@ mod language;
 mod stem;
 mod stop;
 mod tokenize;
+mod signature;
 
 mod controls;
 mod escape;
@@ -15,6 +16,7 @@ pub use controls::{Glyph, glyphs};
 pub use escape::{Style, escape, escape_prefix, unescape};
 pub use fold::fold;
 pub use language::{Language, is_grammar_pair, is_hiragana, is_korean_ending, language};
+pub use signature::{NEAR, Signature, Weight};
 pub use stem::stem;
 pub use stop::{Role, role};
 pub use tokenize::{Kind, Token, normalize, terms, tokenize};

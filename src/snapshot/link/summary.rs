@@ -160,7 +160,7 @@ fn topical(word: &str, known: &mut Known<'_>) -> Option<u32> {
         tokens += 1;
         let telling = token.kind == Kind::Word && token.surface.len() > 2 && text::role(token.surface) == Role::Content;
         if telling || token.kind == Kind::Identifier && token.surface.len() > 2 {
-            term = known.vocabulary.token(&token);
+            term = known.vocabulary.token(&token).term;
         }
     });
     term.filter(|_| tokens == 1)
