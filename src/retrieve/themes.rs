@@ -84,7 +84,7 @@ impl Store {
         }
         visible.sort_by(|a, b| (b.0, b.1).cmp(&(a.0, a.1)).then(a.2.cmp(&b.2)));
         visible.truncate(request.limit);
-        visible.into_iter().map(|(size, updated, community)| theme(segment, &mask, size, updated, community)).collect()
+        visible.into_iter().map(|(size, updated, community)| theme(segment, mask, size, updated, community)).collect()
     }
 }
 
