@@ -1,19 +1,17 @@
 //! What providers answered, as evidence and a report.
 
 use super::call::fault_of;
-use super::merge::Merge;
+use super::merge::{Draft, Merge};
 use super::{Call, CallKind, Outcome, ProviderReport, ProviderStatus};
-use crate::memory::Timestamp;
-use crate::rank::{Evidence, Flag};
+use crate::rank::Flag;
 use crate::retrieve::Rejection;
 
-/// Reads one provider's answer into `evidence`; `None` if the call was not a provider's. `lapses` becomes the earliest moment at which one of its results expires.
-pub(super) fn answer(
+/// Reads one provider's answer into `drafts`; `None` if the call was not a provider's.
+pub(super) fn answer<'m>(
     call: &Call,
     outcome: &Outcome,
-    merge: &Merge<'_>,
-    evidence: &mut Vec<Evidence>,
-    lapses: &mut Option<Timestamp>,
+    merge: &'m Merge<'m>,
+    drafts: &mut Vec<Draft<'m>>,
 ) -> Option<ProviderReport> {
     let CallKind::Provider { provider_id, limit, .. } = &call.kind else { return None };
     let mut report = ProviderReport { id: provider_id.clone(), ..ProviderReport::default() };
@@ -35,8 +33,7 @@ pub(super) fn answer(
             Ok((result, importance)) => {
                 report.results += 1;
                 report.truncated += usize::from(result.flags.contains(&Flag::Truncated));
-                evidence.push(merge.of_provider(result, importance, place));
-                *lapses = [*lapses, expires].into_iter().flatten().min();
+                drafts.push(merge.of_provider(result, importance, place, expires));
             }
             Err(Rejection::Malformed | Rejection::OutOfScope | Rejection::NotInForce) => report.rejected += 1,
         }

@@ -86,7 +86,7 @@ impl Hint {
     ///
     /// Where nothing matches, nothing changes. A record of the overlay that does not say what the hint asks for counts as a match
     /// where another does.
-    pub(super) fn promote(&self, evidence: &mut [Evidence], store: &Store, weight: f64) {
+    pub(super) fn promote(&self, evidence: &mut [&mut Evidence], store: &Store, weight: f64) {
         let resolved: Vec<bool> =
             evidence.iter().map(|entry| self.matches(&entry.subject, speaker(entry), &entry.predicate)).collect();
         if !resolved.contains(&true) {
@@ -115,7 +115,7 @@ impl Hint {
                 Field::Subject => ("about", "about"),
                 Field::Predicate => ("attribute", "the attribute"),
             };
-            entry.components.push(Component { name: name.into(), value: share, contribution: weight * share });
+            entry.components.push(Component::new(name, share, weight * share));
             entry.score += weight * share;
             entry.reasons.push(format!("promoted by the hint: {what} `{}`", self.given));
         }

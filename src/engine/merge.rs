@@ -2,9 +2,9 @@
 
 use super::hints::Hint;
 use super::{Config, Request, STORE_ID};
-use crate::memory::Record;
+use crate::memory::Timestamp;
 use crate::plan::Plan;
-use crate::rank::{Component, Evidence, Freshness, SourceRef, Standing, deduplicate};
+use crate::rank::{Component, Evidence, Freshness, Repeatable, SourceRef, Standing, deduplicate};
 use crate::retrieve::{Found, Hit, OVERLAY, Query, Store, View};
 use crate::text::{self, Signature};
 
@@ -30,29 +30,22 @@ pub(super) struct Merge<'a> {
 
 impl Merge<'_> {
     /// The store's hits that earn their place, fused with the semantic backend's ranking where there is one.
-    pub fn store_evidence(&self) -> Vec<Evidence> {
+    pub fn store_evidence(&self) -> Vec<Draft<'_>> {
         let best = self.found.hits.iter().map(Hit::direct).fold(0.0, f32::max);
-        let mut hits: Vec<Fused> = Vec::new();
-        for hit in self.found.hits.iter().filter(|hit| self.admits(hit, best)) {
-            let record = self.store.segment(hit).record(hit.record).ok();
-            if let Some(record) = record.filter(|record| self.store.is_retrievable(&record.id, self.view)) {
-                hits.push(Fused { hit: hit.clone(), record, backend: None });
-            }
-        }
+        let masks = self.store.masks(self.view);
+        let sees = |hit: &Hit| masks.get(usize::from(hit.part)).is_some_and(|mask| mask.sees(hit.record));
+        let admitted = |hit: &&Hit| self.admits(hit, best) && sees(hit);
+        let mut hits: Vec<Fused> = self.found.hits.iter().filter(admitted).cloned().map(Fused::from).collect();
         // A hint's copies reach deeper than the rankings they are copies of.
-        for hit in self.deep.iter().filter(|hit| self.admits(hit, best)) {
-            if let Ok(record) = self.store.segment(hit).record(hit.record)
-                && self
-                    .hints
-                    .iter()
-                    .any(|hint| hint.matches(&record.subject, &record.source.speaker, &record.predicate))
-                && self.store.is_retrievable(&record.id, self.view)
-            {
-                hits.push(Fused { hit: hit.clone(), record, backend: None });
-            }
-        }
+        hits.extend(self.deep.iter().filter(admitted).filter(|hit| self.is_hinted(hit)).cloned().map(Fused::from));
         self.add_backend(&mut hits);
-        hits.into_iter().map(|fused| self.of_hit(fused)).collect()
+        hits.into_iter().map(|fused| self.draft(fused)).collect()
+    }
+
+    fn is_hinted(&self, hit: &Hit) -> bool {
+        self.store.segment(hit).record(hit.record).is_ok_and(|record| {
+            self.hints.iter().any(|hint| hint.matches(&record.subject, &record.source.speaker, &record.predicate))
+        })
     }
 
     /// Reciprocal rank fusion with the ids that the semantic backend named. Ids that may not be retrieved are dropped.
@@ -78,15 +71,10 @@ impl Merge<'_> {
         }
         for (place, id) in named.into_iter().enumerate() {
             let backend = Some((place, weight * reciprocal(place)));
-            match hits.iter_mut().find(|fused| fused.record.id == id) {
+            let Some((part, record)) = self.store.locate(id) else { continue };
+            match hits.iter_mut().find(|fused| (fused.hit.part, fused.hit.record) == (part, record)) {
                 Some(fused) => fused.backend = backend,
-                None => {
-                    let Some((part, record)) = self.store.locate(id) else { continue };
-                    let hit = Hit { part, record, ..Hit::default() };
-                    if let Ok(record) = self.store.segment(&hit).record(record) {
-                        hits.push(Fused { hit, record, backend });
-                    }
-                }
+                None => hits.push(Fused { hit: Hit { part, record, ..Hit::default() }, backend, reason: None }),
             }
         }
     }
@@ -102,7 +90,7 @@ impl Merge<'_> {
     }
 
     /// Unfinished work, latest first, for a prompt that only looks back.
-    pub fn open_work(&self, limit: usize) -> Vec<Evidence> {
+    pub fn open_work(&self, limit: usize) -> Vec<Draft<'_>> {
         let masks = self.store.masks(self.view);
         let mut open = Vec::new();
         for ((segment, mask), part) in self.store.segments().into_iter().zip(&*masks).zip(0u8..) {
@@ -114,51 +102,82 @@ impl Merge<'_> {
         }
         open.sort_by(|a, b| b.cmp(a));
         open.truncate(limit);
-        open.into_iter()
-            .enumerate()
-            .filter_map(|(place, (_, part, record))| {
-                let score = 1.0 / (1.0 + place as f32);
-                let hit = Hit { part, record, score, lexical_share: score, ..Hit::default() };
-                let stored = self.store.segment(&hit).record(record).ok()?;
-                let mut evidence = self.of_hit(Fused { hit, record: stored, backend: None });
-                evidence.reasons = vec!["unresolved, and the prompt looks back".to_string()];
-                Some(evidence)
-            })
-            .collect()
+        let drafts = open.into_iter().enumerate().map(|(place, (_, part, record))| {
+            let score = 1.0 / (1.0 + place as f32);
+            let hit = Hit { part, record, score, lexical_share: score, ..Hit::default() };
+            self.draft(Fused { hit, backend: None, reason: Some("unresolved, and the prompt looks back") })
+        });
+        drafts.collect()
     }
 
-    fn of_hit(&self, fused: Fused) -> Evidence {
-        let Fused { hit, record, backend } = fused;
-        let hit = &hit;
-        let mut components = vec![Component {
-            name: "lexical".into(),
-            value: f64::from(hit.lexical),
-            contribution: f64::from(hit.lexical_share),
-        }];
+    /// A hit with its score, as far as it can be told without reading its record.
+    fn draft(&self, fused: Fused) -> Draft<'_> {
+        let Fused { hit, backend, .. } = &fused;
+        let segment = self.store.segment(hit);
+        let facts = segment.facts(hit.record);
+        let mut components = vec![Component::new("lexical", f64::from(hit.lexical), f64::from(hit.lexical_share))];
         if let Some(similarity) = hit.semantic {
-            components.push(Component {
-                name: "semantic".into(),
-                value: f64::from(similarity),
-                contribution: f64::from(hit.semantic_share),
-            });
+            components.push(Component::new("semantic", f64::from(similarity), f64::from(hit.semantic_share)));
         }
-        if let Some((place, contribution)) = backend {
-            components.push(Component { name: "backend".into(), value: place as f64 + 1.0, contribution });
+        if let Some((place, contribution)) = *backend {
+            components.push(Component::new("backend", place as f64 + 1.0, contribution));
         }
         if hit.links > 0.0 {
-            components.push(Component {
-                name: "links".into(),
-                value: f64::from(hit.links),
-                contribution: f64::from(hit.links_share),
-            });
+            components.push(Component::new("links", f64::from(hit.links), f64::from(hit.links_share)));
         }
-        let matched: Vec<&str> = hit
-            .matched
-            .iter()
-            .filter_map(|at| self.query.terms.get(usize::from(*at)))
-            .map(|term| term.surface.as_str())
-            .collect();
+        let in_force = facts.is_some_and(|facts| self.view.is_in_force(&facts));
+        let changed = facts.and_then(|facts| facts.changed);
+        let scope = facts.and_then(|facts| segment.scopes().get(facts.scope as usize));
+        let evidence = Evidence {
+            provider_id: STORE_ID.to_string(),
+            id: segment.id(hit.record).to_string(),
+            freshness: self.config.rank.freshness(changed, self.view.now, in_force),
+            changed,
+            scope: scope.cloned().unwrap_or_default(),
+            unresolved: facts.is_some_and(|facts| facts.unresolved),
+            components,
+            ..Evidence::default()
+        };
+        let signature = segment.signature(hit.record).unwrap_or_default();
+        let importance = facts.and_then(|facts| facts.importance);
+        let lapses = facts.and_then(|facts| [facts.expires, facts.valid_until].into_iter().flatten().min());
+        let mut draft = Draft { merge: self, evidence, signature, unread: Some(fused), lapses };
+        // Only a plan's topics make the score depend on what the record says.
+        if !self.plan.topics.is_empty() {
+            draft.whole();
+        }
+        self.stand(&mut draft.evidence, importance);
+        draft
+    }
+
+    /// Fills in what a hit's record says.
+    fn read(&self, fused: &Fused, evidence: &mut Evidence) {
+        let hit = &fused.hit;
+        // A record that does not decode is told by its score and id alone.
+        let record = self.store.segment(hit).record(hit.record).unwrap_or_default();
+        evidence.reasons = self.reasons(fused);
+        evidence.text = record.text().to_string();
+        evidence.sources = vec![SourceRef {
+            provider_id: if record.source.provider.is_empty() { STORE_ID.to_string() } else { record.source.provider },
+            id: record.id,
+            uri: record.source.uri,
+            session: record.source.session,
+            speaker: record.source.speaker,
+        }];
+        evidence.topic = record.topic.map(|topic| self.title_of(topic));
+        evidence.kind = record.kind;
+        evidence.title = record.title;
+        evidence.subject = record.subject;
+        evidence.predicate = record.predicate;
+    }
+
+    fn reasons(&self, Fused { hit, backend, reason }: &Fused) -> Vec<String> {
+        if let Some(reason) = reason {
+            return vec![reason.to_string()];
+        }
         let mut reasons = Vec::new();
+        let terms = hit.matched.iter().filter_map(|at| self.query.terms.get(usize::from(*at)));
+        let matched: Vec<&str> = terms.map(|term| term.surface.as_str()).collect();
         if !matched.is_empty() {
             reasons.push(format!("holds {}", matched.join(", ")));
         }
@@ -177,38 +196,17 @@ impl Merge<'_> {
         if hit.links > 0.0 {
             reasons.push("linked to what matches best".to_string());
         }
-        let in_force = self.store.segment(hit).facts(hit.record).is_some_and(|facts| self.view.is_in_force(&facts));
-        let changed = record.changed();
-        let mut evidence = Evidence {
-            provider_id: STORE_ID.to_string(),
-            freshness: self.config.rank.freshness(changed, self.view.now, in_force),
-            changed,
-            unresolved: record.unresolved,
-            components,
-            reasons,
-            text: record.text().to_string(),
-            ..Evidence::default()
-        };
-        evidence.sources = vec![SourceRef {
-            provider_id: if record.source.provider.is_empty() { STORE_ID.to_string() } else { record.source.provider },
-            id: record.id.clone(),
-            uri: record.source.uri,
-            session: record.source.session,
-            speaker: record.source.speaker,
-        }];
-        evidence.id = record.id;
-        evidence.topic = record.topic.map(|topic| self.title_of(topic));
-        evidence.kind = record.kind;
-        evidence.title = record.title;
-        evidence.subject = record.subject;
-        evidence.predicate = record.predicate;
-        evidence.scope = record.scope;
-        self.stand(&mut evidence, record.importance);
-        evidence
+        reasons
     }
 
     /// A provider's result: half by its place in the provider's own order, half by what of the prompt it holds.
-    pub fn of_provider(&self, mut evidence: Evidence, importance: Option<f32>, place: usize) -> Evidence {
+    pub fn of_provider(
+        &self,
+        mut evidence: Evidence,
+        importance: Option<f32>,
+        place: usize,
+        lapses: Option<Timestamp>,
+    ) -> Draft<'_> {
         let mut held = 0.0;
         let terms = text::terms(&format!("{} {}", evidence.title, evidence.text));
         for (term, statistics) in self.query.terms.iter().zip(&self.found.terms) {
@@ -219,14 +217,14 @@ impl Merge<'_> {
         let coverage = if self.found.query_idf > 0.0 { f64::from(held / self.found.query_idf) } else { 0.0 };
         let rank = 61.0 / (61.0 + place as f64);
         evidence.components = vec![
-            Component { name: "providerRank".into(), value: place as f64 + 1.0, contribution: PROVIDER_PLACE * rank },
-            Component { name: "coverage".into(), value: coverage, contribution: (1.0 - PROVIDER_PLACE) * coverage },
+            Component::new("providerRank", place as f64 + 1.0, PROVIDER_PLACE * rank),
+            Component::new("coverage", coverage, (1.0 - PROVIDER_PLACE) * coverage),
         ];
         evidence.reasons = vec![format!("place {} of `{}`", place + 1, evidence.provider_id)];
         let in_force = evidence.freshness != Freshness::Historical;
         evidence.freshness = self.config.rank.freshness(evidence.changed, self.view.now, in_force);
         self.stand(&mut evidence, importance);
-        evidence
+        Draft { merge: self, signature: Signature::of(&evidence.text), evidence, unread: None, lapses }
     }
 
     /// A record may name its topic by id; readers know it by its title.
@@ -251,21 +249,25 @@ impl Merge<'_> {
         evidence.score = evidence.components.iter().map(|component| component.contribution).sum();
     }
 
-    /// Drops what a suppressed window hides, promotes what the hints match, orders, and folds repeats.
-    pub fn rank(&self, mut evidence: Vec<Evidence>) -> Vec<Evidence> {
-        evidence.retain(|entry| self.view.history || !self.is_suppressed(entry));
-        for hint in self.hints {
-            hint.promote(&mut evidence, self.store, self.config.rank.hint);
+    /// Drops what a suppressed window hides, promotes what the hints match, orders, folds repeats, and reads the first `most`.
+    pub fn rank(&self, mut drafts: Vec<Draft<'_>>, most: usize) -> Vec<Evidence> {
+        if self.store.suppresses_anything() && !self.view.history {
+            drafts.retain_mut(|draft| !self.is_suppressed(draft.whole()));
         }
-        evidence.sort_by(|a, b| {
+        if !self.hints.is_empty() {
+            let mut evidence: Vec<&mut Evidence> = drafts.iter_mut().map(Draft::whole).collect();
+            for hint in self.hints {
+                hint.promote(&mut evidence, self.store, self.config.rank.hint);
+            }
+        }
+        drafts.sort_by(|a, b| {
+            let (a, b) = (&a.evidence, &b.evidence);
             b.score.total_cmp(&a.score).then_with(|| a.provider_id.cmp(&b.provider_id)).then_with(|| a.id.cmp(&b.id))
         });
-        let signed = evidence.into_iter().map(|entry| {
-            let stored = (entry.provider_id == STORE_ID).then(|| self.store.signature(&entry.id)).flatten();
-            let signature = stored.unwrap_or_else(|| Signature::of(&entry.text));
-            (entry, signature)
-        });
-        deduplicate(signed.collect())
+        let mut drafts = deduplicate(drafts);
+        drafts.truncate(most);
+        // What does not decode says nothing.
+        drafts.into_iter().map(Draft::finish).filter(|evidence| !evidence.text.is_empty()).collect()
     }
 
     /// Whether the user corrected what this says. What was learned since stands.
@@ -276,9 +278,51 @@ impl Merge<'_> {
     }
 }
 
-/// A hit of the store, its record, and its place and share in the semantic backend's ranking.
+/// A hit of the store, and its place and share in the semantic backend's ranking.
 struct Fused {
     hit: Hit,
-    record: Record,
     backend: Option<(usize, f64)>,
+    /// Why it is here, where it was not found by the prompt's words or meaning.
+    reason: Option<&'static str>,
+}
+
+impl From<Hit> for Fused {
+    fn from(hit: Hit) -> Fused {
+        Fused { hit, backend: None, reason: None }
+    }
+}
+
+/// A result on its way: its score stands, its record is read once somebody has to know what it says.
+pub(super) struct Draft<'a> {
+    merge: &'a Merge<'a>,
+    evidence: Evidence,
+    signature: Signature,
+    /// The hit whose record is not read yet.
+    unread: Option<Fused>,
+    /// When it stops being retrievable as it is now: it expires, or its validity ends.
+    pub lapses: Option<Timestamp>,
+}
+
+impl Draft<'_> {
+    fn finish(mut self) -> Evidence {
+        self.whole();
+        self.evidence
+    }
+}
+
+impl Repeatable for Draft<'_> {
+    fn evidence(&self) -> &Evidence {
+        &self.evidence
+    }
+
+    fn signature(&self) -> Signature {
+        self.signature
+    }
+
+    fn whole(&mut self) -> &mut Evidence {
+        if let Some(fused) = self.unread.take() {
+            self.merge.read(&fused, &mut self.evidence);
+        }
+        &mut self.evidence
+    }
 }

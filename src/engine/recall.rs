@@ -418,21 +418,24 @@ impl Recall {
             looks_back: decision.plan.signals.continuity.is_some(),
         };
         let mut ranked = Ranked::default();
-        let mut evidence = Vec::new();
+        let mut drafts = Vec::new();
         if self.asks_store(decision) {
-            evidence = if decision.open_work { merge.open_work(3) } else { merge.store_evidence() };
+            drafts = if decision.open_work { merge.open_work(3) } else { merge.store_evidence() };
             let id = STORE_ID.to_string();
-            ranked.reports.push(ProviderReport { id, results: evidence.len(), ..ProviderReport::default() });
-            ranked.lapses = evidence.iter().filter_map(|entry| engine.store().lapses(&entry.id)).min();
+            ranked.reports.push(ProviderReport { id, results: drafts.len(), ..ProviderReport::default() });
         }
         for pending in &self.calls {
-            let report = answer(&pending.call, pending.outcome(), &merge, &mut evidence, &mut ranked.lapses);
+            let report = answer(&pending.call, pending.outcome(), &merge, &mut drafts);
             if let Some(mut report) = report {
                 report.elapsed_ms = pending.elapsed_ms();
                 ranked.reports.push(report);
             }
         }
-        ranked.evidence = merge.rank(evidence);
+        ranked.lapses = drafts.iter().filter_map(|draft| draft.lapses).min();
+        // A reranker chooses among more than are shown.
+        let limit = self.request.limit.unwrap_or(engine.config().evidence_limit);
+        let most = if engine.injected().reranker { usize::MAX } else { limit };
+        ranked.evidence = merge.rank(drafts, most);
         self.ranked = ranked;
     }
 

@@ -3,45 +3,55 @@ use std::collections::BTreeSet;
 use super::{Evidence, Flag};
 use crate::text::{self, NEAR, Signature, Weight};
 
-/// Folds repeats together, best first: by provider and id, by normalized content, then near-duplicates of what is already kept. One body is kept, and
-/// every source. Each result comes with the signature of its text.
-///
-/// Texts that differ in a number, a negation or an identifier are never near-duplicates.
-pub fn deduplicate(evidence: Vec<(Evidence, Signature)>) -> Vec<Evidence> {
-    let mut kept: Vec<Kept> = Vec::new();
-    for (next, signature) in evidence {
-        let mut content = None;
-        let twin = kept.iter_mut().find_map(|known| {
-            let same = known.evidence.provider_id == next.provider_id && known.evidence.id == next.id;
-            let mut repeats = || {
-                known.evidence.freshness == next.freshness
-                    && known.signature.may_repeat(signature)
-                    && known
-                        .content
-                        .get_or_insert_with(|| Content::of(&known.evidence.text))
-                        .repeats(content.get_or_insert_with(|| Content::of(&next.text)))
-            };
-            (known.evidence.scope == next.scope && (same || repeats())).then_some(known)
-        });
-        match twin {
-            Some(known) => {
-                for source in next.sources {
-                    if !known.evidence.sources.contains(&source) {
-                        known.evidence.sources.push(source);
-                    }
-                }
-            }
-            None => kept.push(Kept { evidence: next, signature, content }),
-        }
-    }
-    kept.into_iter().map(|kept| kept.evidence).collect()
+/// A result that can be told from others before it is read.
+pub trait Repeatable {
+    /// The result as far as it is known: id, provider, scope and freshness stand.
+    fn evidence(&self) -> &Evidence;
+    /// The signature of its text.
+    fn signature(&self) -> Signature;
+    /// The result with its text and sources.
+    fn whole(&mut self) -> &mut Evidence;
 }
 
-/// A result that stays, and what its text says, once somebody had to know.
-struct Kept {
-    evidence: Evidence,
-    signature: Signature,
-    content: Option<Content>,
+/// Folds repeats together, best first: by provider and id, by normalized content, then near-duplicates of what is already kept. One body is kept, and
+/// every source.
+///
+/// Texts that differ in a number, a negation or an identifier are never near-duplicates.
+pub fn deduplicate<T: Repeatable>(results: Vec<T>) -> Vec<T> {
+    let mut kept: Vec<(T, Option<Content>)> = Vec::new();
+    'results: for mut next in results {
+        let mut content = None;
+        for (known, known_content) in &mut kept {
+            if !is_same(known.evidence(), next.evidence()) {
+                let repeats = may_repeat(known, &next)
+                    && known_content
+                        .get_or_insert_with(|| Content::of(&known.whole().text))
+                        .repeats(content.get_or_insert_with(|| Content::of(&next.whole().text)));
+                if !repeats {
+                    continue;
+                }
+            }
+            let known = known.whole();
+            for source in std::mem::take(&mut next.whole().sources) {
+                if !known.sources.contains(&source) {
+                    known.sources.push(source);
+                }
+            }
+            continue 'results;
+        }
+        kept.push((next, content));
+    }
+    kept.into_iter().map(|(result, _)| result).collect()
+}
+
+fn may_repeat<T: Repeatable>(a: &T, b: &T) -> bool {
+    let (one, other) = (a.evidence(), b.evidence());
+    one.freshness == other.freshness && one.scope == other.scope && a.signature().may_repeat(b.signature())
+}
+
+/// Whether both are one record of one provider in one scope.
+fn is_same(a: &Evidence, b: &Evidence) -> bool {
+    a.provider_id == b.provider_id && a.id == b.id && a.scope == b.scope
 }
 
 /// Marks results from different documents that state different things about one subject and predicate.
@@ -132,13 +142,28 @@ mod tests {
     use super::*;
     use crate::rank::SourceRef;
 
+    struct Whole(Evidence);
+
+    impl Repeatable for Whole {
+        fn evidence(&self) -> &Evidence {
+            &self.0
+        }
+
+        fn signature(&self) -> Signature {
+            Signature::of(&self.0.text)
+        }
+
+        fn whole(&mut self) -> &mut Evidence {
+            &mut self.0
+        }
+    }
+
     fn fold(texts: &[&str]) -> Vec<(String, usize)> {
-        let evidence = texts.iter().enumerate().map(|(at, text)| {
+        let results = texts.iter().enumerate().map(|(at, text)| {
             let sources = vec![SourceRef { id: at.to_string(), ..SourceRef::default() }];
-            let entry = Evidence { id: at.to_string(), text: text.to_string(), sources, ..Evidence::default() };
-            (entry, Signature::of(text))
+            Whole(Evidence { id: at.to_string(), text: text.to_string(), sources, ..Evidence::default() })
         });
-        deduplicate(evidence.collect()).into_iter().map(|entry| (entry.id, entry.sources.len())).collect()
+        deduplicate(results.collect()).into_iter().map(|Whole(entry)| (entry.id, entry.sources.len())).collect()
     }
 
     proptest::proptest! {

@@ -1,3 +1,5 @@
+use std::borrow::Cow;
+
 use serde::{Deserialize, Serialize};
 
 use crate::memory::{Scope, Timestamp};
@@ -49,11 +51,18 @@ pub struct Evidence {
 #[serde(rename_all = "camelCase")]
 pub struct Component {
     /// What it measures, such as `bm25` or `freshness`.
-    pub name: String,
+    pub name: Cow<'static, str>,
     /// The measure itself, in its own unit.
     pub value: f64,
     /// What it adds to the score.
     pub contribution: f64,
+}
+
+impl Component {
+    /// A component of a name that is known beforehand.
+    pub const fn new(name: &'static str, value: f64, contribution: f64) -> Component {
+        Component { name: Cow::Borrowed(name), value, contribution }
+    }
 }
 
 /// A place that a result was found in.

@@ -4,6 +4,6 @@ mod dedup;
 mod evidence;
 mod score;
 
-pub use dedup::{deduplicate, mark_conflicts};
+pub use dedup::{Repeatable, deduplicate, mark_conflicts};
 pub use evidence::{Component, Evidence, Flag, Freshness, SourceRef};
 pub use score::{RankConfig, Standing};

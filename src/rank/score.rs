@@ -112,7 +112,7 @@ impl RankConfig {
         signals
             .into_iter()
             .filter(|(_, _, contribution)| *contribution != 0.0)
-            .map(|(name, value, contribution)| Component { name: name.to_string(), value, contribution })
+            .map(|(name, value, contribution)| Component::new(name, value, contribution))
             .collect()
     }
 }

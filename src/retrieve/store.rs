@@ -6,7 +6,6 @@ use crate::embed::EmbeddingModel;
 use crate::error::{Error, ErrorCode};
 use crate::memory::{Catalog, Record, Status, Timestamp, Topic};
 use crate::snapshot::{IndexConfig, Segment, SnapshotBuilder};
-use crate::text::Signature;
 
 /// The embedding model that lives in this process.
 pub type LocalModel = Arc<dyn EmbeddingModel + Send + Sync>;
@@ -225,22 +224,14 @@ impl Store {
         self.base.find(id).filter(|_| !self.hidden.contains(id)).map(|number| (BASE, number))
     }
 
-    /// What the text of a record says at a glance.
-    pub fn signature(&self, id: &str) -> Option<Signature> {
-        let (part, number) = self.locate(id)?;
-        if part == OVERLAY { self.overlay.signature(number) } else { self.base.signature(number) }
-    }
-
-    /// When a record stops being retrievable as it is now: it expires, or its validity ends.
-    pub fn lapses(&self, id: &str) -> Option<Timestamp> {
-        let (part, number) = self.locate(id)?;
-        let facts = if part == OVERLAY { self.overlay.facts(number) } else { self.base.facts(number) }?;
-        [facts.expires, facts.valid_until].into_iter().flatten().min()
-    }
-
     /// Whether what the snapshot or anybody else says about this subject and predicate is hidden.
     pub fn suppresses(&self, subject: &str, predicate: &str) -> bool {
         !self.suppressed.is_empty() && self.suppressed.contains(&window(subject, predicate))
+    }
+
+    /// Whether there is a window that hides anything.
+    pub fn suppresses_anything(&self) -> bool {
+        !self.suppressed.is_empty()
     }
 
     /// Number of places that [`active`](Self::active) may be asked for.
