@@ -81,7 +81,7 @@ impl Default for IndexConfig {
     fn default() -> Self {
         IndexConfig {
             turn: ShapeConfig { before: 0.4, after: 0.3, further: 0.15, context: 0.2, ..ShapeConfig::BASE },
-            fact: ShapeConfig::BASE,
+            fact: ShapeConfig { bm25: Bm25 { k1: 1.5, b: 0.4 }, ..ShapeConfig::BASE },
             section: ShapeConfig { bm25: Bm25 { k1: 1.2, b: 0.75 }, ..ShapeConfig::BASE },
             group: Bm25 { k1: 1.2, b: 0.75 },
         }
