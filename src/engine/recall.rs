@@ -9,6 +9,7 @@ use super::{
 };
 use crate::embed::{normalize, quantize};
 use crate::error::{Error, ErrorCode};
+use crate::index::Probe;
 use crate::memory::{Timestamp, Topic};
 use crate::plan::Plan;
 use crate::rank::Evidence;
@@ -218,7 +219,7 @@ impl Recall {
         if let Some(model) = engine.store().model().filter(|_| wanted || engine.store().learned() > 0) {
             let mut vector = vec![0.0; model.dimensions()];
             model.embed(&self.query.text, &mut vector);
-            self.side = Some(Side { vector: quantize(&vector), share: model.share() });
+            self.side = Some(Side { vector: Probe::new(&quantize(&vector)), share: model.share() });
         }
         self.decide(engine, counter)
     }
@@ -231,7 +232,7 @@ impl Recall {
                 Some(vector) if vector.len() == expected && vector.iter().all(|value| value.is_finite()) => {
                     let mut vector = vector.clone();
                     normalize(&mut vector);
-                    self.side = Some(Side { vector: quantize(&vector), share: 2.0 / 3.0 });
+                    self.side = Some(Side { vector: Probe::new(&quantize(&vector)), share: 2.0 / 3.0 });
                     return;
                 }
                 Some(vector) => format!("answered with {} numbers, {expected} finite ones were expected", vector.len()),

@@ -95,30 +95,35 @@ pub struct Entry {
     pub context: f32,
 }
 
-/// Marks a posting whose document holds the term itself, rather than a neighbour of it.
-const OWN: u32 = 1 << 31;
+/// The most documents that an index can hold: a posting keeps their number in 24 bits.
+pub const MAX_DOCUMENTS: usize = 1 << IMPACT_SHIFT;
+
+/// A posting is one word: the BM25 impact in 255ths above the number of the document.
+const IMPACT_SHIFT: u32 = 24;
+const DOCUMENT: u32 = (1 << IMPACT_SHIFT) - 1;
 
 /// Collects documents in order and writes the flat arrays.
 #[derive(Default)]
 pub struct LexicalBuilder {
-    postings: Vec<Vec<(u32, u8)>>,
+    /// By term: postings, and which of them are the document's own.
+    postings: Vec<Vec<(u32, bool)>>,
     documents: u32,
 }
 
 impl LexicalBuilder {
     /// Adds the next document. Each term must occur once in `entries`; `relative_length` is its length over the mean.
     pub fn add(&mut self, entries: &[Entry], bm25: Bm25, relative_length: f32) {
-        let document = self.documents;
+        let document = self.documents & DOCUMENT;
         self.documents += 1;
         for entry in entries {
             let impact = bm25.impact(entry.own + entry.context, relative_length);
-            let quantized = (impact * 255.0).round().clamp(1.0, 255.0) as u8;
+            let quantized = (impact * 255.0).round().clamp(1.0, 255.0) as u32;
             let term = entry.term as usize;
             if self.postings.len() <= term {
                 self.postings.resize_with(term + 1, Vec::new);
             }
             if let Some(list) = self.postings.get_mut(term) {
-                list.push((if entry.own > 0.0 { document | OWN } else { document }, quantized));
+                list.push((quantized << IMPACT_SHIFT | document, entry.own > 0.0));
             }
         }
     }
@@ -128,19 +133,25 @@ impl LexicalBuilder {
         let mut terms: Vec<(&str, u32)> = vocabulary.terms.iter().map(|(term, id)| (&**term, *id)).collect();
         terms.sort_unstable();
         let mut parts = LexicalParts::default();
+        let mut written = 0usize;
         for (term, id) in terms {
             let Some(list) = self.postings.get(id as usize).filter(|list| !list.is_empty()) else {
                 continue;
             };
             parts.term_bytes.extend_from_slice(term.as_bytes());
             push_u32(&mut parts.term_ends, parts.term_bytes.len() as u32);
-            let own = list.iter().filter(|(document, _)| document & OWN != 0).count();
-            push_u32(&mut parts.own_counts, own as u32);
-            for &(document, impact) in list {
-                push_u32(&mut parts.documents, document);
-                parts.impacts.push(impact);
+            push_u32(&mut parts.own_counts, list.iter().filter(|(_, own)| *own).count() as u32);
+            for &(posting, own) in list {
+                push_u32(&mut parts.postings, posting);
+                if written % 8 == 0 {
+                    parts.owns.push(0);
+                }
+                if let Some(bits) = parts.owns.last_mut() {
+                    *bits |= u8::from(own) << (written % 8);
+                }
+                written += 1;
             }
-            push_u32(&mut parts.posting_ends, parts.impacts.len() as u32);
+            push_u32(&mut parts.posting_ends, written as u32);
         }
         parts
     }
@@ -161,16 +172,16 @@ pub struct LexicalParts {
     pub posting_ends: Vec<u8>,
     /// `u32` a term: how many of its postings are the documents' own.
     pub own_counts: Vec<u8>,
-    /// `u32` a posting: the document, with the top bit set where the document holds the term itself.
-    pub documents: Vec<u8>,
-    /// A byte a posting: the BM25 impact in 255ths.
-    pub impacts: Vec<u8>,
+    /// `u32` a posting, by term and then by document: impact in the upper byte, number of the document below.
+    pub postings: Vec<u8>,
+    /// A bit a posting, set where the document holds the term itself, rather than a neighbour of it.
+    pub owns: Vec<u8>,
 }
 
 impl LexicalParts {
     /// The arrays in the order of the fields.
     pub fn into_arrays(self) -> [Vec<u8>; 6] {
-        [self.term_bytes, self.term_ends, self.posting_ends, self.own_counts, self.documents, self.impacts]
+        [self.term_bytes, self.term_ends, self.posting_ends, self.own_counts, self.postings, self.owns]
     }
 }
 
@@ -181,20 +192,20 @@ pub struct Lexical<'a> {
     term_ends: U32s<'a>,
     posting_ends: U32s<'a>,
     own_counts: U32s<'a>,
-    documents: U32s<'a>,
-    impacts: &'a [u8],
+    postings: U32s<'a>,
+    owns: &'a [u8],
 }
 
 impl<'a> Lexical<'a> {
     /// The index over the arrays of [`LexicalParts`], in their order.
-    pub fn new([term_bytes, term_ends, posting_ends, own_counts, documents, impacts]: [&'a [u8]; 6]) -> Self {
+    pub fn new([term_bytes, term_ends, posting_ends, own_counts, postings, owns]: [&'a [u8]; 6]) -> Self {
         Lexical {
             term_bytes,
             term_ends: U32s::new(term_ends),
             posting_ends: U32s::new(posting_ends),
             own_counts: U32s::new(own_counts),
-            documents: U32s::new(documents),
-            impacts,
+            postings: U32s::new(postings),
+            owns,
         }
     }
 
@@ -202,11 +213,11 @@ impl<'a> Lexical<'a> {
     pub fn is_consistent(self) -> bool {
         self.term_ends.len() == self.posting_ends.len()
             && self.term_ends.len() == self.own_counts.len()
-            && self.documents.len() == self.impacts.len()
+            && self.postings.len().div_ceil(8) == self.owns.len()
             && self.term_ends.iter().is_sorted()
             && self.posting_ends.iter().is_sorted()
             && self.term_ends.iter().next_back().unwrap_or(0) as usize == self.term_bytes.len()
-            && self.posting_ends.iter().next_back().unwrap_or(0) as usize == self.impacts.len()
+            && self.posting_ends.iter().next_back().unwrap_or(0) as usize == self.postings.len()
     }
 
     /// Number of terms.
@@ -236,17 +247,20 @@ impl<'a> Lexical<'a> {
     /// The postings of a term, by number.
     pub fn postings(self, term: usize) -> Postings<'a> {
         let range = self.posting_ends.range(term).unwrap_or(0..0);
-        let documents = self.documents.slice(range.start, range.end).unwrap_or_default();
+        let words = self.postings.slice(range.start, range.end).unwrap_or_default();
         let own_count = self.own_counts.get(term).unwrap_or(0) as usize;
-        Postings { documents, impacts: self.impacts.get(range).unwrap_or(&[]), own_count }
+        Postings { words, owns: self.owns, first: range.start, own_count }
     }
 }
 
 /// The documents that hold a term, in order.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Postings<'a> {
-    documents: U32s<'a>,
-    impacts: &'a [u8],
+    words: U32s<'a>,
+    /// Of all terms of the index.
+    owns: &'a [u8],
+    /// The place of the first posting among those of all terms.
+    first: usize,
     own_count: usize,
 }
 
@@ -264,12 +278,12 @@ pub struct Posting {
 impl<'a> Postings<'a> {
     /// How many there are.
     pub fn len(self) -> usize {
-        self.documents.len()
+        self.words.len()
     }
 
     /// Whether there are none.
     pub fn is_empty(self) -> bool {
-        self.documents.is_empty()
+        self.words.is_empty()
     }
 
     /// How many of the documents hold the term themselves.
@@ -277,20 +291,31 @@ impl<'a> Postings<'a> {
         self.own_count
     }
 
+    /// Adds `weight` times the impact of each posting to the score of its document.
+    pub fn add_to(self, scores: &mut [u32], weight: u32) {
+        for word in self.words.iter() {
+            if let Some(score) = scores.get_mut((word & DOCUMENT) as usize) {
+                *score += weight * (word >> IMPACT_SHIFT);
+            }
+        }
+    }
+
     /// All postings in order of document.
     pub fn iter(self) -> impl Iterator<Item = Posting> + 'a {
-        self.documents.iter().zip(self.impacts).map(|(document, &impact)| Posting {
-            document: document & !OWN,
-            impact,
-            own: document & OWN != 0,
-        })
+        self.words.iter().enumerate().map(move |(at, word)| self.posting(at, word))
     }
 
     /// The posting of one document.
     pub fn of(self, document: u32) -> Option<Posting> {
-        let at = self.documents.partition_point(|entry| entry & !OWN < document);
-        let entry = self.documents.get(at).filter(|entry| entry & !OWN == document)?;
-        Some(Posting { document, impact: *self.impacts.get(at)?, own: entry & OWN != 0 })
+        let at = self.words.partition_point(|word| word & DOCUMENT < document);
+        let word = self.words.get(at).filter(|word| word & DOCUMENT == document)?;
+        Some(self.posting(at, word))
+    }
+
+    fn posting(self, at: usize, word: u32) -> Posting {
+        let place = self.first + at;
+        let own = self.owns.get(place / 8).is_some_and(|bits| bits >> (place % 8) & 1 == 1);
+        Posting { document: word & DOCUMENT, impact: (word >> IMPACT_SHIFT) as u8, own }
     }
 }
 

@@ -6,8 +6,10 @@ mod term;
 mod vectors;
 mod view;
 
-pub use lexical::{Bm25, Entry, Lexical, LexicalBuilder, LexicalParts, Posting, Postings, Vocabulary, Word, idf};
+pub use lexical::{
+    Bm25, Entry, Lexical, LexicalBuilder, LexicalParts, MAX_DOCUMENTS, Posting, Postings, Vocabulary, Word, idf,
+};
 pub use links::{Links, LinksParts, NO_LINK, Span, SpanKind};
 pub use term::{who_key, who_term};
-pub use vectors::{Vectors, VectorsBuilder};
+pub use vectors::{Probe, Vectors, VectorsBuilder};
 pub use view::U32s;

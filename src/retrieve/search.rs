@@ -2,8 +2,7 @@ use serde::{Deserialize, Serialize};
 
 use super::linked::lend;
 use super::{Mask, Query};
-use crate::embed::Quantized;
-use crate::index::{Postings, idf};
+use crate::index::{Postings, Probe, idf};
 use crate::snapshot::Segment;
 use crate::text::{Kind, Role};
 
@@ -16,6 +15,9 @@ pub struct SearchConfig {
     pub lexical_limit: usize,
     /// Hits that the semantic ranking hands on. Default 10.
     pub semantic_limit: usize,
+    /// Records whose vectors are compared in full, where a store has more than twice as many: those whose signs agree best with the prompt's. At the
+    /// default of 512, of the ten nearest of 100,000 records RECALL are among them.
+    pub semantic_candidates: usize,
     /// How the two are merged. Default: weighted scores.
     pub fusion: FusionMethod,
     /// Share of the semantic ranking in a weighted merge, 0 to 1; in RRF its weight against `1 - share`. `None` takes the model's own default.
@@ -59,6 +61,7 @@ impl Default for SearchConfig {
         SearchConfig {
             lexical_limit: 20,
             semantic_limit: 10,
+            semantic_candidates: 512,
             fusion: FusionMethod::Weighted,
             semantic_share: None,
             rrf_k: 60.0,
@@ -78,7 +81,7 @@ impl Default for SearchConfig {
 #[derive(Clone, Debug)]
 pub struct Side {
     /// The prompt's vector, by the segment's own model.
-    pub vector: Quantized,
+    pub vector: Probe,
     /// Default share of the semantic ranking, 0 to 1.
     pub share: f32,
 }
@@ -166,11 +169,20 @@ pub struct Found {
 /// Buffers that live from search to search.
 #[derive(Debug, Default)]
 pub struct Scratch {
-    scores: Vec<f32>,
-    groups: Vec<f32>,
+    /// In [`UNIT`]s.
+    scores: Vec<u32>,
+    groups: Vec<u32>,
     dates: Vec<f32>,
     who: Vec<f32>,
+    distances: Vec<u16>,
 }
+
+/// What one point of a score is worth. Scores are whole numbers, so that they are the same in whatever order they are added up.
+const UNIT: f32 = 1.0 / (WEIGHT_STEPS * 255.0);
+/// Steps of a term's weight from 0 to 1.
+const WEIGHT_STEPS: f32 = 1024.0;
+/// The highest weight, above the IDF in any store that fits: with it, the most terms of a query and those of a group stay below 2³² together.
+const MAX_WEIGHT: f32 = 32.0;
 
 /// One of the segments that are searched together.
 #[derive(Clone, Copy, Debug)]
@@ -285,8 +297,11 @@ fn candidates(
     found: &mut Found,
 ) {
     let Part { segment, mask, side } = part;
+    if segment.is_empty() {
+        return;
+    }
     scratch.scores.clear();
-    scratch.scores.resize(segment.len(), 0.0);
+    scratch.scores.resize(segment.len(), 0);
     let weights: Vec<f32> = query
         .terms
         .iter()
@@ -298,49 +313,70 @@ fn candidates(
         })
         .collect();
     for (list, weight) in bound.terms.iter().zip(&weights) {
-        add(&mut scratch.scores, *list, *weight);
+        list.add_to(&mut scratch.scores, steps(*weight));
     }
     add_groups(segment, &bound.groups, &weights, config.group_weight, scratch);
+    let date_weight = config.date_weight * idf(found.visible, found.dated) / UNIT;
     let dates = scratch.dates.get(first..).unwrap_or(&[]);
-    let date_weight = config.date_weight * idf(found.visible, found.dated);
     for (score, date) in scratch.scores.iter_mut().zip(dates) {
-        *score += date_weight * date;
+        *score = score.saturating_add((date_weight * date) as u32);
     }
     multiply_names(segment, &bound.names, config, scratch);
 
-    let lexical = top(scratch.scores.iter().copied(), mask, config.lexical_limit);
-    let similarities: Vec<f32> = match side {
-        Some(side) if !segment.vectors().is_empty() => segment.vectors().similarities(&side.vector).collect(),
-        _ => Vec::new(),
-    };
-    let semantic = top(similarities.iter().copied(), mask, config.semantic_limit);
+    let lexical = top_scores(&scratch.scores, mask, config.lexical_limit);
+    let vectors = segment.vectors();
+    let side = side.filter(|_| !vectors.is_empty());
+    let semantic = side.map(|side| nearest(part, side, config, scratch)).unwrap_or_default();
     if let (Some((_, best)), Some(side)) = (semantic.first(), side) {
         found.best_similarity = found.best_similarity.max(*best);
         found.semantic_share = config.semantic_share.unwrap_or(side.share).clamp(0.0, 1.0);
     }
-    let mut records: Vec<u32> = lexical.iter().chain(&semantic).map(|(record, _)| *record).collect();
+    let mut records: Vec<u32> =
+        lexical.iter().map(|(record, _)| *record).chain(semantic.iter().map(|(record, _)| *record)).collect();
     records.sort_unstable();
     records.dedup();
     for record in records {
         let at = record as usize;
-        let rank = |ranking: &[(u32, f32)]| ranking.iter().position(|(hit, _)| *hit == record).map(|at| at as u32 + 1);
-        let get = |scores: &[f32]| scores.get(at).copied().unwrap_or(0.0);
-        let group = segment.facts(record).and_then(|facts| facts.group);
+        let group = if scratch.groups.is_empty() { None } else { segment.group(record) };
         let mut hit = Hit {
             part: number,
             record,
-            lexical: get(&scratch.scores),
+            lexical: scratch.scores.get(at).map_or(0.0, |score| *score as f32 * UNIT),
             date: scratch.dates.get(first + at).copied().unwrap_or(0.0),
             who: scratch.who.get(at).copied().unwrap_or(1.0),
-            group: group.and_then(|group| scratch.groups.get(group as usize)).copied().unwrap_or(0.0),
-            semantic: similarities.get(at).copied(),
-            lexical_rank: rank(&lexical),
-            semantic_rank: rank(&semantic),
+            group: group.and_then(|group| scratch.groups.get(group as usize)).map_or(0.0, |score| *score as f32 * UNIT),
+            semantic: side.and_then(|side| vectors.similarity(at, &side.vector)),
+            lexical_rank: place(&lexical, record),
+            semantic_rank: place(&semantic, record),
             ..Hit::default()
         };
         cover(&mut hit, &bound.terms, found);
         found.hits.push(hit);
     }
+}
+
+/// The place of a record in a ranking, from 1.
+fn place<T>(ranking: &[(u32, T)], record: u32) -> Option<u32> {
+    ranking.iter().position(|(hit, _)| *hit == record).map(|at| at as u32 + 1)
+}
+
+/// A weight as a whole number.
+fn steps(weight: f32) -> u32 {
+    (weight.clamp(0.0, MAX_WEIGHT) * WEIGHT_STEPS).round() as u32
+}
+
+/// The visible records whose vectors are nearest to the prompt's, best first.
+fn nearest(part: Part<'_>, side: &Side, config: &SearchConfig, scratch: &mut Scratch) -> Vec<(u32, f32)> {
+    let Part { segment, mask, .. } = part;
+    let vectors = segment.vectors();
+    let most = config.semantic_candidates.max(config.semantic_limit);
+    let similarity = |record: u32| (record, vectors.similarity(record as usize, &side.vector).unwrap_or(0.0));
+    if vectors.len() <= most.saturating_mul(2) {
+        let seen = (0..vectors.len() as u32).filter(|record| mask.sees(*record));
+        return top(seen.map(similarity), config.semantic_limit);
+    }
+    let near = vectors.nearly(&side.vector, most, |record| mask.sees(record), &mut scratch.distances);
+    top(near.into_iter().map(similarity), config.semantic_limit)
 }
 
 /// Turns the rankings into one order.
@@ -400,29 +436,22 @@ const ABSENT_PAIR: f32 = 0.3;
 /// What a term in a neighbouring record counts for in the coverage.
 const CONTEXT_COVERAGE: f32 = 0.5;
 
-fn add(scores: &mut [f32], list: Postings<'_>, weight: f32) {
-    let weight = weight / 255.0;
-    for posting in list.iter() {
-        if let Some(score) = scores.get_mut(posting.document as usize) {
-            *score += weight * f32::from(posting.impact);
-        }
-    }
-}
-
 /// Lends each record that matched a part of what its session or document scores.
 fn add_groups(segment: &Segment, lists: &[Postings<'_>], weights: &[f32], share: f32, scratch: &mut Scratch) {
     scratch.groups.clear();
     if share <= 0.0 || segment.group_count() == 0 {
         return;
     }
-    scratch.groups.resize(segment.group_count(), 0.0);
+    scratch.groups.resize(segment.group_count(), 0);
     for (list, weight) in lists.iter().zip(weights) {
         // The rarity is that among the visible records, so that nothing of other scopes shows.
-        add(&mut scratch.groups, *list, weight * share);
+        list.add_to(&mut scratch.groups, steps(weight * share));
     }
-    for (facts, score) in segment.all_facts().zip(&mut scratch.scores) {
-        if let Some(group) = facts.group.filter(|_| *score > 0.0) {
-            *score += scratch.groups.get(group as usize).copied().unwrap_or(0.0);
+    for (record, score) in (0u32..).zip(&mut scratch.scores) {
+        if *score > 0
+            && let Some(group) = segment.group(record)
+        {
+            *score += scratch.groups.get(group as usize).copied().unwrap_or(0);
         }
     }
 }
@@ -435,6 +464,10 @@ fn date_records(parts: &[Part<'_>], query: &Query, config: &SearchConfig, scratc
     }
     let mut dated = 0;
     for Part { segment, mask, .. } in parts {
+        if !segment.is_dated() {
+            scratch.dates.resize(scratch.dates.len() + segment.len(), 0.0);
+            continue;
+        }
         for (record, time) in (0u32..).zip(segment.times()) {
             let closeness = time.map_or(0.0, |time| {
                 query.dates.iter().fold(0f32, |most, date| most.max(date.closeness(time, config.date_days)))
@@ -460,24 +493,57 @@ fn multiply_names(segment: &Segment, lists: &[Postings<'_>], config: &SearchConf
         }
     }
     for (score, who) in scratch.scores.iter_mut().zip(&scratch.who) {
-        *score *= who;
+        *score = (*score as f32 * who) as u32;
     }
 }
 
-/// The best `limit` positive scores that `mask` sees: best first, ties by number.
-fn top(scores: impl Iterator<Item = f32>, mask: &Mask, limit: usize) -> Vec<(u32, f32)> {
-    let mut best: Vec<(u32, f32)> = Vec::with_capacity(limit.min(1024) + 1);
-    let mut least = 0.0;
-    for (record, score) in scores.enumerate() {
-        let record = record as u32;
-        if score > least && mask.sees(record) {
-            let at = best.partition_point(|(_, other)| *other >= score);
-            best.insert(at, (record, score));
-            best.truncate(limit);
-            if best.len() == limit {
-                least = best.last().map_or(0.0, |(_, score)| *score);
+/// The best `limit` scores above zero that `mask` sees: best first, ties by number.
+fn top_scores(scores: &[u32], mask: &Mask, limit: usize) -> Vec<(u32, u32)> {
+    /// Scores that are looked at together: few blocks hold one of the best.
+    const BLOCK: usize = 32;
+    let mut best = Best::new(limit);
+    for (block, first) in scores.chunks(BLOCK).zip((0u32..).step_by(BLOCK)) {
+        if block.iter().fold(0, |most, score| most.max(*score)) > best.bar {
+            for (record, score) in (first..).zip(block) {
+                if *score > best.bar && mask.sees(record) {
+                    best.offer(record, *score);
+                }
             }
         }
     }
-    best
+    best.ranking
+}
+
+/// The best `limit` similarities above zero: best first, ties in the order of `similarities`.
+fn top(similarities: impl Iterator<Item = (u32, f32)>, limit: usize) -> Vec<(u32, f32)> {
+    let mut best = Best::new(limit);
+    for (record, similarity) in similarities {
+        if similarity > best.bar {
+            best.offer(record, similarity);
+        }
+    }
+    best.ranking
+}
+
+/// The best so far.
+struct Best<T> {
+    ranking: Vec<(u32, T)>,
+    limit: usize,
+    /// What the next one has to exceed.
+    bar: T,
+}
+
+impl<T: Copy + Default + PartialOrd> Best<T> {
+    fn new(limit: usize) -> Self {
+        Best { ranking: Vec::with_capacity(limit.min(1024) + 1), limit, bar: T::default() }
+    }
+
+    fn offer(&mut self, record: u32, score: T) {
+        let at = self.ranking.partition_point(|(_, other)| *other >= score);
+        self.ranking.insert(at, (record, score));
+        self.ranking.truncate(self.limit);
+        if self.ranking.len() == self.limit {
+            self.bar = self.ranking.last().map_or(T::default(), |(_, score)| *score);
+        }
+    }
 }

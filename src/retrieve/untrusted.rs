@@ -58,7 +58,7 @@ fn use_it(segment: Segment) {
     let Ok(mut store) = Store::new(segment, Some(std::sync::Arc::new(HashEmbedder))) else { return };
     let mut vector = [0f32; HashEmbedder::DIMENSIONS];
     crate::embed::EmbeddingModel::embed(&HashEmbedder, "kiln", &mut vector);
-    let side = Side { vector: quantize(&vector), share: 0.3 };
+    let side = Side { vector: crate::index::Probe::new(&quantize(&vector)), share: 0.3 };
     for history in [false, true] {
         let view = View { history, now: Some(Timestamp(5)), ..View::default() };
         let query =

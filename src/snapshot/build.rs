@@ -3,13 +3,16 @@ use std::sync::Arc;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 use super::codec::encode;
+use super::facts::{FactColumns, Facts};
 use super::link::{Known, Linker};
-use super::segment::{Facts, Meta, Segment, tag};
+use super::segment::{Meta, Segment, tag};
 use super::wire::Writer;
 use super::{IndexConfig, ShapeConfig};
-use crate::embed::EmbeddingModel;
+use crate::embed::{EmbeddingModel, Quantized, quantize};
 use crate::error::{Error, ErrorCode};
-use crate::index::{Bm25, Entry, LexicalBuilder, LexicalParts, VectorsBuilder, Vocabulary, Word, who_key, who_term};
+use crate::index::{
+    Bm25, Entry, LexicalBuilder, LexicalParts, MAX_DOCUMENTS, VectorsBuilder, Vocabulary, Word, who_key, who_term,
+};
 use crate::memory::{Catalog, KnownEntity, Record, Scope, Shape, Status, Timestamp, Topic};
 use crate::text::{self, Signature};
 
@@ -61,10 +64,25 @@ struct Work {
     lexical: LexicalBuilder,
     group_lexical: LexicalBuilder,
     /// What each text means by itself, until its neighbours' share is added.
-    alone: VectorsBuilder,
+    alone: Alone,
     vectors: VectorsBuilder,
     linker: Linker,
     buffer: Vec<f32>,
+}
+
+/// What the texts mean by themselves.
+#[derive(Default)]
+struct Alone(Vec<Quantized>);
+
+impl Alone {
+    /// Adds `weight` times a record's vector to `sum`, as exactly as one byte a dimension tells it.
+    fn add_to(&self, record: usize, weight: f32, sum: &mut [f32]) {
+        if let Some(vector) = self.0.get(record) {
+            for (sum, value) in sum.iter_mut().zip(&vector.values) {
+                *sum += weight * vector.scale * f32::from(*value);
+            }
+        }
+    }
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -267,7 +285,7 @@ impl SnapshotBuilder {
         if end == self.records.len() {
             work.next = 0;
             if work.phase == Phase::Blend {
-                work.alone = VectorsBuilder::default();
+                work.alone = Alone::default();
             }
             work.phase = match work.phase {
                 Phase::Analyse => Phase::Measure,
@@ -299,7 +317,7 @@ impl SnapshotBuilder {
     ///
     /// # Errors
     ///
-    /// `TOO_LARGE` if an array passes 4 GiB or 2³¹ records, `INVALID_RECORD` if a record cannot be encoded.
+    /// `TOO_LARGE` if an array passes 4 GiB or 2²⁴ records, `INVALID_RECORD` if a record cannot be encoded.
     pub fn finish(mut self) -> Result<Vec<u8>, Error> {
         while !self.step(1024) {}
         let work = self.work;
@@ -309,7 +327,10 @@ impl SnapshotBuilder {
             (None, None) => (String::new(), 0),
         };
         let meta = Meta {
-            records: u32::try_from(self.records.len()).ok().filter(|count| count >> 31 == 0).ok_or_else(too_large)?,
+            records: u32::try_from(self.records.len())
+                .ok()
+                .filter(|_| self.records.len() <= MAX_DOCUMENTS)
+                .ok_or_else(too_large)?,
             groups: work.groups.len() as u32,
             model,
             dimensions: dimensions as u32,
@@ -317,8 +338,6 @@ impl SnapshotBuilder {
             kinds: work.kinds,
             config: self.config,
         };
-        let mut facts = Vec::with_capacity(work.facts.len() * Facts::BYTES);
-        work.facts.iter().for_each(|entry| entry.write(&mut facts));
         let (mut record_bytes, mut record_ends) = (Vec::new(), Vec::new());
         let (mut id_bytes, mut id_ends) = (Vec::new(), Vec::new());
         for record in &self.records {
@@ -335,7 +354,9 @@ impl SnapshotBuilder {
         file.section(tag::CATALOG, encode(&self.catalog)?);
         file.section(tag::SCOPES, encode(&work.scopes)?);
         file.section(tag::GROUP_NAMES, encode(&work.group_names)?);
-        file.section(tag::FACTS, facts);
+        for (tag, array) in tag::FACTS.into_iter().zip(FactColumns::write(&work.facts)) {
+            file.section(tag, array);
+        }
         file.section(tag::SIGNATURES, work.signatures);
         file.section(tag::ID_ENDS, id_ends);
         file.section(tag::IDS, id_bytes);
@@ -348,8 +369,11 @@ impl SnapshotBuilder {
             end(&array)?;
             file.section(tag, array);
         }
-        file.section(tag::VECTORS, work.vectors.values);
-        file.section(tag::VECTOR_SCALES, work.vectors.scales);
+        let vectors = work.vectors;
+        for (tag, array) in tag::VECTORS.into_iter().zip([vectors.signs, vectors.magnitudes, vectors.scales]) {
+            end(&array)?;
+            file.section(tag, array);
+        }
         Ok(file.finish())
     }
 
@@ -377,7 +401,7 @@ fn end(bytes: &[u8]) -> Result<[u8; 4], Error> {
 }
 
 fn too_large() -> Error {
-    Error::new(ErrorCode::TooLarge, "the store passes 4 GiB in one array or 2^31 records: split it by scope")
+    Error::new(ErrorCode::TooLarge, "the store passes 4 GiB in one array or 2^24 records: split it by scope")
 }
 
 impl Work {
@@ -587,7 +611,7 @@ impl Work {
     fn embed(&mut self, record: &Record, model: &dyn EmbeddingModel) {
         self.buffer.resize(model.dimensions(), 0.0);
         model.embed(&embedding_text(record), &mut self.buffer);
-        self.alone.add(&self.buffer);
+        self.alone.0.push(quantize(&self.buffer));
     }
 
     /// Adds to a record's vector its share of its neighbours'.

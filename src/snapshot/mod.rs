@@ -3,11 +3,13 @@
 mod build;
 mod codec;
 mod config;
+mod facts;
 mod link;
 mod segment;
 mod wire;
 
 pub use build::SnapshotBuilder;
 pub use config::{IndexConfig, ShapeConfig};
-pub use segment::{Facts, Segment};
+pub use facts::Facts;
+pub use segment::Segment;
 pub use wire::FORMAT_VERSION;

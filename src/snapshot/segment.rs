@@ -4,14 +4,16 @@ use serde::{Deserialize, Serialize};
 
 use super::IndexConfig;
 use super::codec::{corrupt, decode};
+use super::facts::{FACT_ARRAYS, FactColumns, Facts};
 use super::wire::Table;
 use crate::error::Error;
 use crate::index::{Lexical, Links, LinksParts, U32s, Vectors};
-use crate::memory::{Catalog, Record, Scope, Shape, Status, Timestamp};
+use crate::memory::{Catalog, Record, Scope, Timestamp};
 use crate::text::Signature;
 
 /// Names of the sections.
 pub(super) mod tag {
+    use super::super::facts::FACT_ARRAYS;
     use super::super::wire::Tag;
 
     pub const META: Tag = *b"META";
@@ -19,20 +21,21 @@ pub(super) mod tag {
     pub const SCOPES: Tag = *b"SCOP";
     pub const RECORD_ENDS: Tag = *b"RECE";
     pub const RECORDS: Tag = *b"RECB";
-    pub const FACTS: Tag = *b"FACT";
+    pub const FACTS: [Tag; FACT_ARRAYS] =
+        [*b"FACT", *b"FGRP", *b"FPOS", *b"FCRT", *b"FCHG", *b"FEXP", *b"FFRM", *b"FUNT", *b"FRPL"];
     pub const ID_ENDS: Tag = *b"IDSE";
     pub const IDS: Tag = *b"IDSB";
     pub const ID_ORDER: Tag = *b"IDSO";
     pub const SIGNATURES: Tag = *b"SIGN";
     pub const GROUP_NAMES: Tag = *b"GRPN";
-    pub const LEXICAL: [Tag; 6] = [*b"TRMB", *b"TRME", *b"PSTE", *b"PSTO", *b"PDOC", *b"PIMP"];
-    pub const GROUP_LEXICAL: [Tag; 6] = [*b"GTRB", *b"GTRE", *b"GPSE", *b"GPSO", *b"GPDO", *b"GPIM"];
+    pub const LEXICAL: [Tag; 6] = [*b"TRMB", *b"TRME", *b"PSTE", *b"PSTO", *b"POST", *b"POWN"];
+    pub const GROUP_LEXICAL: [Tag; 6] = [*b"GTRB", *b"GTRE", *b"GPSE", *b"GPSO", *b"GPST", *b"GPOW"];
     pub const LINKS: [Tag; crate::index::LinksParts::ARRAYS] = [
         *b"ENTK", *b"ENTE", *b"ENRE", *b"ENRD", *b"RENE", *b"REND", *b"NBRE", *b"NBRD", *b"NBRW", *b"COMR", *b"COME",
         *b"COMD", *b"SPNE", *b"SPND",
     ];
-    pub const VECTORS: Tag = *b"VECQ";
-    pub const VECTOR_SCALES: Tag = *b"VECS";
+    /// Signs, magnitudes, scales.
+    pub const VECTORS: [Tag; 3] = [*b"VECS", *b"VECM", *b"VECX"];
 }
 
 /// What the file says of itself.
@@ -65,7 +68,7 @@ pub struct Segment {
 /// Where the arrays lie that every query reads.
 #[derive(Clone, Debug, Default)]
 struct Places {
-    facts: Range<usize>,
+    facts: [Range<usize>; FACT_ARRAYS],
     records: Range<usize>,
     record_ends: Range<usize>,
     ids: Range<usize>,
@@ -75,122 +78,7 @@ struct Places {
     lexical: [Range<usize>; 6],
     group_lexical: [Range<usize>; 6],
     links: [Range<usize>; LinksParts::ARRAYS],
-    vectors: Range<usize>,
-    vector_scales: Range<usize>,
-}
-
-/// The fixed-size facts of a record, readable without decoding it.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Facts {
-    /// Index into [`Segment::scopes`].
-    pub scope: u32,
-    /// Index into [`Segment::kinds`].
-    pub kind: u32,
-    /// Session or document, if it is part of one.
-    pub group: Option<u32>,
-    /// Place in the group.
-    pub position: Option<u32>,
-    /// Whether it is in use.
-    pub status: Status,
-    /// Whether another record replaced it.
-    pub superseded: bool,
-    /// Whether it is unfinished work.
-    pub unresolved: bool,
-    /// What it looks like to the ranking.
-    pub shape: Shape,
-    /// Declared importance, 0 to 1.
-    pub importance: Option<f32>,
-    /// Declared confidence, 0 to 1.
-    pub confidence: Option<f32>,
-    /// When it was last changed, else created.
-    pub changed: Option<Timestamp>,
-    /// When it was created.
-    pub created: Option<Timestamp>,
-    /// When it stops being retrievable.
-    pub expires: Option<Timestamp>,
-    /// From when on it holds.
-    pub valid_from: Option<Timestamp>,
-    /// Until when it holds.
-    pub valid_until: Option<Timestamp>,
-    /// From when on the record that replaced it holds, if it was replaced and that is known.
-    pub replaced: Option<Timestamp>,
-}
-
-impl Facts {
-    pub(super) const BYTES: usize = 68;
-    const NO_INDEX: u32 = u32::MAX;
-    const NO_TIME: i64 = i64::MIN;
-
-    pub(super) fn write(&self, out: &mut Vec<u8>) {
-        let time = |time: Option<Timestamp>| time.map_or(Self::NO_TIME, |time| time.0).to_le_bytes();
-        let share = |share: Option<f32>| share.map_or(u8::MAX, |share| (share.clamp(0.0, 1.0) * 254.0).round() as u8);
-        let status = match self.status {
-            Status::Active => 0,
-            Status::Archived => 1,
-            Status::Deleted => 2,
-        };
-        let shape = match self.shape {
-            Shape::Turn => 0,
-            Shape::Fact => 1,
-            Shape::Section => 2,
-        };
-        out.extend_from_slice(&self.scope.to_le_bytes());
-        out.extend_from_slice(&self.group.unwrap_or(Self::NO_INDEX).to_le_bytes());
-        out.extend_from_slice(&self.position.unwrap_or(Self::NO_INDEX).to_le_bytes());
-        out.push(status | u8::from(self.superseded) << 2 | u8::from(self.unresolved) << 3);
-        out.push(shape);
-        out.push(share(self.importance));
-        out.push(share(self.confidence));
-        for moment in [self.changed, self.created, self.expires, self.valid_from, self.valid_until, self.replaced] {
-            out.extend_from_slice(&time(moment));
-        }
-        out.extend_from_slice(&self.kind.to_le_bytes());
-    }
-
-    /// Reads nothing but the time from which the record holds.
-    fn begins(bytes: &[u8; Self::BYTES]) -> Option<Timestamp> {
-        let (times, _) = bytes.get(16..).unwrap_or(&[]).as_chunks::<8>();
-        let time = |at: usize| times.get(at).map(|time| i64::from_le_bytes(*time)).filter(|ms| *ms != Self::NO_TIME);
-        time(3).or_else(|| time(1)).map(Timestamp)
-    }
-
-    fn read(bytes: &[u8; Self::BYTES]) -> Facts {
-        let (words, _) = bytes.as_chunks::<4>();
-        let word = |at: usize| words.get(at).map_or(0, |word| u32::from_le_bytes(*word));
-        let index = |at: usize| Some(word(at)).filter(|index| *index != Self::NO_INDEX);
-        let time = |at: usize| {
-            let ms = i64::from(word(at)) | i64::from(word(at + 1)) << 32;
-            (ms != Self::NO_TIME).then_some(Timestamp(ms))
-        };
-        let [flags, shape, importance, confidence] = word(3).to_le_bytes();
-        let share = |share: u8| (share != u8::MAX).then(|| f32::from(share) / 254.0);
-        Facts {
-            scope: word(0),
-            kind: word(16),
-            group: index(1),
-            position: index(2),
-            status: match flags & 3 {
-                0 => Status::Active,
-                1 => Status::Archived,
-                _ => Status::Deleted,
-            },
-            superseded: flags & 4 != 0,
-            unresolved: flags & 8 != 0,
-            shape: match shape {
-                0 => Shape::Turn,
-                1 => Shape::Fact,
-                _ => Shape::Section,
-            },
-            importance: share(importance),
-            confidence: share(confidence),
-            changed: time(4),
-            created: time(6),
-            expires: time(8),
-            valid_from: time(10),
-            valid_until: time(12),
-            replaced: time(14),
-        }
-    }
+    vectors: [Range<usize>; 3],
 }
 
 impl Segment {
@@ -209,7 +97,7 @@ impl Segment {
         let scopes: Vec<Scope> = decode("SCOP", section(tag::SCOPES))?;
         let group_names: Vec<String> = decode("GRPN", section(tag::GROUP_NAMES))?;
         let places = Places {
-            facts: table.get(tag::FACTS),
+            facts: tag::FACTS.map(|tag| table.get(tag)),
             records: table.get(tag::RECORDS),
             record_ends: table.get(tag::RECORD_ENDS),
             ids: table.get(tag::IDS),
@@ -219,8 +107,7 @@ impl Segment {
             lexical: tag::LEXICAL.map(|tag| table.get(tag)),
             group_lexical: tag::GROUP_LEXICAL.map(|tag| table.get(tag)),
             links: tag::LINKS.map(|tag| table.get(tag)),
-            vectors: table.get(tag::VECTORS),
-            vector_scales: table.get(tag::VECTOR_SCALES),
+            vectors: tag::VECTORS.map(|tag| table.get(tag)),
         };
         let segment = Segment { bytes, table, meta, catalog, scopes, group_names, places };
         segment.check()?;
@@ -230,16 +117,16 @@ impl Segment {
     fn check(&self) -> Result<(), Error> {
         let count = self.len();
         let fits = [
-            ("FACT", Some(self.places.facts.len()) == count.checked_mul(Facts::BYTES)),
+            ("FACT", self.fact_columns().is_consistent(count)),
             ("RECE", is_partition(self.u32s(&self.places.record_ends), count, self.places.records.len())),
             ("IDSE", is_partition(self.u32s(&self.places.id_ends), count, self.places.ids.len())),
             ("SIGN", Some(self.places.signatures.len()) == count.checked_mul(Signature::BYTES)),
             ("IDSO", self.u32s(&self.places.id_order).len() == count),
-            ("PDOC", self.lexical().is_consistent()),
-            ("GPDO", self.group_lexical().is_consistent()),
+            ("POST", self.lexical().is_consistent()),
+            ("GPST", self.group_lexical().is_consistent()),
             ("GRPN", self.group_names.len() == self.meta.groups as usize),
             ("COMR", self.links().is_consistent(count)),
-            ("VECQ", self.meta.model.is_empty() || (self.vectors().is_consistent() && self.vectors().len() == count)),
+            ("VECS", self.meta.model.is_empty() || (self.vectors().is_consistent() && self.vectors().len() == count)),
         ];
         match fits.iter().find(|(_, fits)| !fits) {
             Some((section, _)) => Err(corrupt(section, "its length does not fit the rest")),
@@ -319,17 +206,29 @@ impl Segment {
 
     /// The facts of all records, in order.
     pub fn all_facts(&self) -> impl ExactSizeIterator<Item = Facts> + '_ {
-        self.fact_chunks().iter().map(Facts::read)
+        let columns = self.fact_columns();
+        (0..self.len()).map(move |record| columns.read(record).unwrap_or(Facts::NONE))
     }
 
     /// When each record begins to hold: valid from, else created. In order.
     pub fn times(&self) -> impl ExactSizeIterator<Item = Option<Timestamp>> + '_ {
-        self.fact_chunks().iter().map(Facts::begins)
+        let columns = self.fact_columns();
+        (0..self.len()).map(move |record| columns.begins(record))
+    }
+
+    /// Whether any record has a time.
+    pub fn is_dated(&self) -> bool {
+        self.fact_columns().is_dated()
     }
 
     /// The facts of one record.
     pub fn facts(&self, record: u32) -> Option<Facts> {
-        self.fact_chunks().get(record as usize).map(Facts::read)
+        self.fact_columns().read(record as usize)
+    }
+
+    /// The session or document of one record, if it is part of one.
+    pub fn group(&self, record: u32) -> Option<u32> {
+        self.fact_columns().group(record as usize)
     }
 
     /// What the text of one record says at a glance.
@@ -385,19 +284,16 @@ impl Segment {
 
     /// The vectors of the records; empty if the snapshot has none.
     pub fn vectors(&self) -> Vectors<'_> {
-        Vectors::new(
-            self.slice(&self.places.vectors),
-            self.slice(&self.places.vector_scales),
-            self.meta.dimensions as usize,
-        )
+        let [signs, magnitudes, scales] = self.places.vectors.each_ref().map(|place| self.slice(place));
+        Vectors::new(signs, magnitudes, scales, self.meta.dimensions as usize)
     }
 
     fn lexical_at(&self, places: &[Range<usize>; 6]) -> Lexical<'_> {
         Lexical::new(places.each_ref().map(|place| self.slice(place)))
     }
 
-    fn fact_chunks(&self) -> &[[u8; Facts::BYTES]] {
-        self.slice(&self.places.facts).as_chunks().0
+    fn fact_columns(&self) -> FactColumns<'_> {
+        FactColumns::new(self.places.facts.each_ref().map(|place| self.slice(place)))
     }
 
     fn slice(&self, place: &Range<usize>) -> &[u8] {

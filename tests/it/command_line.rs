@@ -200,7 +200,7 @@ fn inspect_tells_what_is_in_a_snapshot() {
     }
     assert_eq!((&told["formatVersion"], &told["dimensions"]), (&1.into(), &384.into()));
     let sections = told["sections"].as_array().expect("sections");
-    assert!(sections.iter().any(|section| section["name"] == "VECQ" && section["bytes"].as_u64() > Some(0)));
+    assert!(sections.iter().any(|section| section["name"] == "VECM" && section["bytes"].as_u64() > Some(0)));
     let of_kinds: u64 = told["kinds"].as_object().expect("kinds").values().filter_map(Value::as_u64).sum();
     assert_eq!(Some(of_kinds), told["records"].as_u64());
     let scopes: Vec<&Value> = told["scopes"].as_array().expect("scopes").iter().map(|owned| &owned["scope"]).collect();
