@@ -42,6 +42,8 @@ async function start(given) {
 
 async function compile(module) {
   if (module instanceof WebAssembly.Module) return module;
+  // Before anything else is asked: in Node, the mere name `Response` loads a whole HTTP client.
+  if (ArrayBuffer.isView(module) || module instanceof ArrayBuffer) return WebAssembly.compile(module);
   if (typeof Response !== 'undefined' && module instanceof Response) {
     if (!module.ok) throw new ForewordError('MODULE_LOAD', `the module could not be fetched: HTTP ${module.status} for ${module.url}`);
     return WebAssembly.compile(await module.arrayBuffer());

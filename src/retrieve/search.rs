@@ -15,8 +15,8 @@ pub struct SearchConfig {
     pub lexical_limit: usize,
     /// Hits that the semantic ranking hands on. Default 10.
     pub semantic_limit: usize,
-    /// Records whose vectors are compared in full, where a store has more than twice as many: those whose signs agree best with the prompt's. At the
-    /// default of 512, of the ten nearest of 100,000 records RECALL are among them.
+    /// Records whose vectors are compared in full, where a store has more than twice as many: those whose signs agree best with the prompt's. At least
+    /// this many, and a twelfth of the store. Default 2048.
     pub semantic_candidates: usize,
     /// How the two are merged. Default: weighted scores.
     pub fusion: FusionMethod,
@@ -61,7 +61,7 @@ impl Default for SearchConfig {
         SearchConfig {
             lexical_limit: 20,
             semantic_limit: 10,
-            semantic_candidates: 512,
+            semantic_candidates: 2048,
             fusion: FusionMethod::Weighted,
             semantic_share: None,
             rrf_k: 60.0,
@@ -369,7 +369,7 @@ fn steps(weight: f32) -> u32 {
 fn nearest(part: Part<'_>, side: &Side, config: &SearchConfig, scratch: &mut Scratch) -> Vec<(u32, f32)> {
     let Part { segment, mask, .. } = part;
     let vectors = segment.vectors();
-    let most = config.semantic_candidates.max(config.semantic_limit);
+    let most = config.semantic_candidates.max(config.semantic_limit).max(vectors.len() / 12);
     let similarity = |record: u32| (record, vectors.similarity(record as usize, &side.vector).unwrap_or(0.0));
     if vectors.len() <= most.saturating_mul(2) {
         let seen = (0..vectors.len() as u32).filter(|record| mask.sees(*record));
