@@ -3,12 +3,12 @@ use crate::embed::Quantized;
 /// Collects one vector a document and writes the flat arrays.
 ///
 /// A number is kept in five bits: its sign in one array, its magnitude in 15ths of the vector's largest in another. The signs alone, an eighth of
-/// a byte a dimension, tell nearly which vectors are near; the magnitudes are read for those.
+/// a byte a dimension, tell nearly which vectors are near; the magnitudes are read for those. A vector is filled up with zeros to whole blocks of 32.
 #[derive(Default)]
 pub struct VectorsBuilder {
-    /// A bit a dimension, set where the number is negative; each document begins at a byte.
+    /// Four bytes a block: a bit a dimension, set where the number is negative.
     pub signs: Vec<u8>,
-    /// Half a byte a dimension, the lower half first; each document begins at a byte.
+    /// Sixteen bytes a block: the lower halves are the first sixteen dimensions, the upper halves the others.
     pub magnitudes: Vec<u8>,
     /// A little-endian `f32` a document: what one step is worth; 0 for a document without a vector.
     pub scales: Vec<u8>,
@@ -22,14 +22,12 @@ impl VectorsBuilder {
     pub fn add(&mut self, vector: &[f32]) {
         let largest = vector.iter().fold(0f32, |largest, value| largest.max(value.abs()));
         let usable = largest > 0.0 && largest.is_finite();
-        let steps = |value: &f32| if usable { (value.abs() * STEPS / largest).round() as u8 } else { 0 };
-        for eight in vector.chunks(8) {
-            let signs = eight.iter().zip(0..).map(|(value, bit)| u8::from(*value < 0.0) << bit);
-            self.signs.push(signs.fold(0, |signs, sign| signs | sign));
-        }
-        for pair in vector.chunks(2) {
-            let nibbles = pair.iter().zip([0, 4]).map(|(value, shift)| steps(value) << shift);
-            self.magnitudes.push(nibbles.fold(0, |byte, nibble| byte | nibble));
+        let steps = |value: f32| if usable { (value.abs() * STEPS / largest).round() as u8 } else { 0 };
+        for block in vector.chunks(BLOCK) {
+            let at = |dimension: usize| block.get(dimension).copied().unwrap_or(0.0);
+            let signs = (0..BLOCK).fold(0u32, |signs, bit| signs | u32::from(at(bit) < 0.0) << bit);
+            self.signs.extend_from_slice(&signs.to_le_bytes());
+            self.magnitudes.extend((0..BLOCK / 2).map(|lower| steps(at(lower)) | steps(at(lower + BLOCK / 2)) << 4));
         }
         let scale = if usable { largest / STEPS } else { 0.0 };
         self.scales.extend_from_slice(&scale.to_le_bytes());
@@ -53,8 +51,9 @@ impl<'a> Vectors<'a> {
 
     /// Whether the arrays fit together in length.
     pub fn is_consistent(self) -> bool {
-        self.scales.len().checked_mul(self.dimensions.div_ceil(8)) == Some(self.signs.len())
-            && self.scales.len().checked_mul(self.dimensions.div_ceil(2)) == Some(self.magnitudes.len())
+        let blocks = self.scales.len().checked_mul(self.blocks());
+        blocks.and_then(|blocks| blocks.checked_mul(SIGNS)) == Some(self.signs.len())
+            && blocks.and_then(|blocks| blocks.checked_mul(MAGNITUDES)) == Some(self.magnitudes.len())
     }
 
     /// Number of documents.
@@ -72,27 +71,16 @@ impl<'a> Vectors<'a> {
         self.dimensions
     }
 
+    fn blocks(self) -> usize {
+        self.dimensions.div_ceil(BLOCK)
+    }
+
     /// Cosine of one document with a query.
     pub fn similarity(self, document: usize, query: &Probe) -> Option<f32> {
-        let signs = piece(self.signs, document, self.dimensions.div_ceil(8))?;
-        let magnitudes = piece(self.magnitudes, document, self.dimensions.div_ceil(2))?;
+        let signs = piece(self.signs, document, self.blocks() * SIGNS)?;
+        let magnitudes = piece(self.magnitudes, document, self.blocks() * MAGNITUDES)?;
         let scale = f32::from_le_bytes(*self.scales.get(document)?);
-        let (eights, _) = query.values.as_chunks::<8>();
-        let mut sum = 0i32;
-        // The query is padded with zeros to whole eights, so what a last half byte holds besides counts for nothing.
-        for ((query, signs), magnitudes) in eights.iter().zip(signs).zip(magnitudes.chunks(4)) {
-            let [a, b, c, d] = match magnitudes.first_chunk::<4>() {
-                Some(four) => *four,
-                None => std::array::from_fn(|at| magnitudes.get(at).copied().unwrap_or(0)),
-            };
-            let steps = [a & 15, a >> 4, b & 15, b >> 4, c & 15, c >> 4, d & 15, d >> 4];
-            let mut part = 0i32;
-            for (bit, (value, steps)) in query.iter().zip(steps).enumerate() {
-                let negative = -i16::from(signs >> bit & 1);
-                part += i32::from((i16::from(steps) ^ negative) - negative) * i32::from(*value);
-            }
-            sum += part;
-        }
+        let sum = dot(signs.as_chunks().0, magnitudes.as_chunks().0, &query.values);
         // A damaged scale must not order results by a NaN.
         let cosine = sum as f32 * scale * query.scale;
         Some(if cosine.is_finite() { cosine.clamp(-1.0, 1.0) } else { 0.0 })
@@ -101,7 +89,7 @@ impl<'a> Vectors<'a> {
     /// The documents that `sees` lets through and whose signs agree best with the query's, about `most` of them and never fewer where there
     /// are as many, in order of document. `distances` is a buffer.
     pub fn nearly(self, query: &Probe, most: usize, sees: impl Fn(u32) -> bool, distances: &mut Vec<u16>) -> Vec<u32> {
-        let width = self.dimensions.div_ceil(8);
+        let width = self.blocks() * SIGNS;
         let worst = 3 * self.dimensions;
         distances.clear();
         if width == 0 || worst >= usize::from(UNSEEN) {
@@ -134,11 +122,73 @@ fn piece(bytes: &[u8], document: usize, width: usize) -> Option<&[u8]> {
     bytes.get(start..start.checked_add(width)?)
 }
 
+/// Dimensions that are compared together.
+const BLOCK: usize = 32;
+/// Bytes of signs in a block.
+const SIGNS: usize = 4;
+/// Bytes of magnitudes in a block.
+const MAGNITUDES: usize = 16;
+
+/// Inner product of a query with a vector in steps.
+#[cfg(not(all(target_arch = "wasm32", target_feature = "simd128")))]
+fn dot(signs: &[[u8; SIGNS]], magnitudes: &[[u8; MAGNITUDES]], query: &[[[i8; 16]; 2]]) -> i32 {
+    let mut sum = 0;
+    for ((signs, magnitudes), [first, second]) in signs.iter().zip(magnitudes).zip(query) {
+        let signs = u32::from_le_bytes(*signs);
+        for (lane, ((pair, first), second)) in magnitudes.iter().zip(first).zip(second).enumerate() {
+            let signed =
+                |steps: u8, bit: usize| if signs >> bit & 1 == 1 { -i32::from(steps) } else { i32::from(steps) };
+            sum += signed(pair & 15, lane) * i32::from(*first) + signed(pair >> 4, lane + 16) * i32::from(*second);
+        }
+    }
+    sum
+}
+
+/// The same, sixteen dimensions at a time.
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+fn dot(signs: &[[u8; SIGNS]], magnitudes: &[[u8; MAGNITUDES]], query: &[[[i8; 16]; 2]]) -> i32 {
+    use core::arch::wasm32::*;
+
+    fn load<T: Lane>(lanes: &[T; 16]) -> v128 {
+        // SAFETY: a reference to sixteen bytes may be read for sixteen bytes, and wasm reads at any alignment.
+        unsafe { v128_load(lanes.as_ptr().cast()) }
+    }
+
+    /// What is one byte wide.
+    trait Lane {}
+    impl Lane for u8 {}
+    impl Lane for i8 {}
+
+    let bits = load(&[1u8, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128]);
+    let products = |steps: v128, negative: v128, query: &[i8; 16]| {
+        let signed = i8x16_sub(v128_xor(steps, negative), negative);
+        let query = load(query);
+        i32x4_add(
+            i32x4_extadd_pairwise_i16x8(i16x8_extmul_low_i8x16(signed, query)),
+            i32x4_extadd_pairwise_i16x8(i16x8_extmul_high_i8x16(signed, query)),
+        )
+    };
+    let mut sums = i32x4_splat(0);
+    for ((signs, magnitudes), [first, second]) in signs.iter().zip(magnitudes).zip(query) {
+        let signs = u32x4_splat(u32::from_le_bytes(*signs));
+        let magnitudes = load(magnitudes);
+        let negative = |signs: v128| i8x16_eq(v128_and(signs, bits), bits);
+        let lower = negative(i8x16_shuffle::<0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1>(signs, signs));
+        let upper = negative(i8x16_shuffle::<2, 2, 2, 2, 2, 2, 2, 2, 3, 3, 3, 3, 3, 3, 3, 3>(signs, signs));
+        sums = i32x4_add(sums, products(v128_and(magnitudes, u8x16_splat(15)), lower, first));
+        sums = i32x4_add(sums, products(u8x16_shr(magnitudes, 4), upper, second));
+    }
+    i32x4_extract_lane::<0>(sums)
+        + i32x4_extract_lane::<1>(sums)
+        + i32x4_extract_lane::<2>(sums)
+        + i32x4_extract_lane::<3>(sums)
+}
+
 /// A query's vector, laid out for comparison with those of [`Vectors`].
 #[derive(Clone, Debug, PartialEq)]
 pub struct Probe {
-    /// A byte a dimension, padded with zeros to a multiple of eight.
-    values: Vec<i8>,
+    /// Blocks of 32 dimensions, filled up with zeros.
+    values: Vec<[[i8; 16]; 2]>,
     scale: f32,
     /// For each 64 dimensions: signs, and the two bits of a weight from 0 to 3 that tells how much a dimension's sign matters.
     planes: Vec<[u64; 3]>,
@@ -148,7 +198,7 @@ impl Probe {
     /// Lays a vector out.
     pub fn new(vector: &Quantized) -> Probe {
         let mut values = vector.values.clone();
-        values.resize(values.len().next_multiple_of(8), 0);
+        values.resize(values.len().next_multiple_of(BLOCK), 0);
         let largest = values.iter().map(|value| value.unsigned_abs()).max().unwrap_or(0).max(1);
         let planes = values.chunks(64).map(|chunk| {
             let mut planes = [0u64; 3];
@@ -159,7 +209,9 @@ impl Probe {
             }
             planes
         });
-        Probe { planes: planes.collect(), values, scale: vector.scale }
+        let planes = planes.collect();
+        let values = values.as_chunks().0.as_chunks().0.to_vec();
+        Probe { planes, values, scale: vector.scale }
     }
 
     /// Weights of the dimensions in which a vector's sign differs, added up.
