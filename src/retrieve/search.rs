@@ -16,7 +16,8 @@ pub struct SearchConfig {
     /// Hits that the semantic ranking hands on. Default 10.
     pub semantic_limit: usize,
     /// Records whose vectors are compared in full, where a store has more than twice as many: those whose signs agree best with the prompt's. At least
-    /// this many, and a twelfth of the store. Default 2048.
+    /// this many, and a twelfth of the store. Default 2048: of the ten nearest of 10,000 or 100,000 short statements to a question, nine in ten are
+    /// among them (hash embedding: .92 and .86; of the nearest alone .96 and .94).
     pub semantic_candidates: usize,
     /// How the two are merged. Default: weighted scores.
     pub fusion: FusionMethod,
