@@ -143,7 +143,7 @@ impl LexicalBuilder {
             push_u32(&mut parts.own_counts, list.iter().filter(|(_, own)| *own).count() as u32);
             for &(posting, own) in list {
                 push_u32(&mut parts.postings, posting);
-                if written % 8 == 0 {
+                if written.is_multiple_of(8) {
                     parts.owns.push(0);
                 }
                 if let Some(bits) = parts.owns.last_mut() {
