@@ -1,3 +1,4 @@
+/// <reference lib="esnext.disposable" />
 /** Milliseconds since 1970, an ISO 8601 text, or a Date. */
 export type Time = number | string | Date;
 
@@ -172,6 +173,11 @@ export interface Options {
   countTokens?: (text: string) => number;
   /** Of the block's delimiters: 8 to 32 letters and digits. Drawn at random if not given. */
   nonce?: string;
+  /**
+   * The bytes of a static token table, such as `foreword/static/foreword-static-v1.bin`: embeds without inference. The snapshot has to be built with the
+   * same. Memories that are given the same array share one copy of it.
+   */
+  staticTable?: Uint8Array | ArrayBuffer | ArrayBufferView;
   /** The WebAssembly module, where the entry cannot find it by itself. */
   module?: ModuleSource;
 }
@@ -271,18 +277,28 @@ export interface RecallResult {
 export type ModuleSource = WebAssembly.Module | BufferSource | Response | Promise<WebAssembly.Module | BufferSource | Response>;
 export type SnapshotSource = Uint8Array | ArrayBuffer | ArrayBufferView | Blob | Response | ReadableStream<Uint8Array>;
 
-/** Codes: SNAPSHOT_CORRUPT, SNAPSHOT_VERSION, MODEL_MISMATCH, INVALID_RECORD, INVALID_CONFIG, INVALID_REQUEST, UNKNOWN_PROVIDER, STATIC_TABLE, RERANK_FAILED, TOO_LARGE, MODULE_LOAD, NOT_INITIALIZED. */
+/** Codes: SNAPSHOT_CORRUPT, SNAPSHOT_VERSION, MODEL_MISMATCH, INVALID_RECORD, INVALID_CONFIG, INVALID_REQUEST, UNKNOWN_PROVIDER, STATIC_TABLE, RERANK_FAILED, TOO_LARGE, MODULE_LOAD, MODULE_TRAPPED, NOT_INITIALIZED. */
 export class ForewordError extends Error {
   readonly code: string;
 }
 
-/** A memory: a snapshot, what was learned since, and who else can be asked. */
+/**
+ * A memory: a snapshot, what was learned since, and who else can be asked. Every method that answers at once may throw MODULE_TRAPPED (the module ran out of
+ * memory, say): the call had no effect, and the memory goes on.
+ */
 export class Foreword {
   private constructor();
-  /** @throws ForewordError SNAPSHOT_CORRUPT, SNAPSHOT_VERSION, INVALID_CONFIG, MODEL_MISMATCH */
+  /**
+   * A snapshot that arrives as a stream is copied while it arrives.
+   * @throws ForewordError SNAPSHOT_CORRUPT, SNAPSHOT_VERSION, INVALID_CONFIG, STATIC_TABLE, and MODEL_MISMATCH if it was built with another model than what is given here
+   */
   static load(snapshot: SnapshotSource | Promise<SnapshotSource>, options?: Options): Promise<Foreword>;
   static empty(options?: Options): Promise<Foreword>;
-  /** Resolves whatever goes wrong while it runs. @throws ForewordError INVALID_REQUEST for a caller's mistake */
+  /**
+   * Resolves whatever goes wrong while it runs. Should the module trap, it is asked once more of a fresh instance over the same snapshot and all that was
+   * learned, and says so in `degraded`.
+   * @throws ForewordError INVALID_REQUEST for a caller's mistake
+   */
   recall(prompt: string, options?: RecallOptions): Promise<RecallResult>;
   /** @throws ForewordError INVALID_REQUEST, RERANK_FAILED */
   search(query: string, options?: RecallOptions): Promise<RecallResult>;
@@ -334,6 +350,8 @@ export function buildSnapshot(input?: {
   index?: Record<string, unknown>;
   /** Share done, 0 to 1. */
   onProgress?: (done: number) => void;
+  /** Embeds with this table; whoever loads the snapshot gives the same. */
+  staticTable?: Uint8Array | ArrayBuffer | ArrayBufferView;
   sliceMs?: number;
   module?: ModuleSource;
 }): Promise<{ bytes: Uint8Array; reports: { file: string; line?: number | null; skipped: boolean; message: string }[] }>;

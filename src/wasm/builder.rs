@@ -1,8 +1,8 @@
 use serde::Serialize;
 use wasm_bindgen::prelude::*;
 
+use super::load::{WasmTable, model_of};
 use super::value::{from_js, throw, to_js};
-use crate::embed::HashEmbedder;
 use crate::engine::{Config, Request};
 use crate::error::{Error, ErrorCode};
 use crate::import::{Importer, Severity};
@@ -18,10 +18,9 @@ pub struct WasmBuilder {
 #[wasm_bindgen]
 impl WasmBuilder {
     #[wasm_bindgen(constructor)]
-    pub fn new(config: JsValue) -> Result<WasmBuilder, JsValue> {
+    pub fn new(config: JsValue, table: Option<WasmTable>) -> Result<WasmBuilder, JsValue> {
         let config: IndexConfig = from_js(config, ErrorCode::InvalidConfig, "index settings")?;
-        let model = std::sync::Arc::new(HashEmbedder);
-        Ok(WasmBuilder { builder: Some(SnapshotBuilder::new(config, Some(model))).into() })
+        Ok(WasmBuilder { builder: Some(SnapshotBuilder::new(config, Some(model_of(table)))).into() })
     }
 
     pub fn add(&self, record: JsValue) -> Result<(), JsValue> {

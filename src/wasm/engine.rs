@@ -10,9 +10,9 @@ use wasm_bindgen_futures::future_to_promise;
 
 use super::driver::drive;
 use super::host::AbortSignal;
+use super::load::{WasmBytes, WasmTable, model_of};
 use super::reconcile::{reconcile, reconcile_soon};
 use super::value::{from_js, throw, to_js};
-use crate::embed::HashEmbedder;
 use crate::engine::{Config, Engine, Injected, ProviderSpec, Recall, Reconciler, Request};
 use crate::error::{Error, ErrorCode};
 use crate::memory::{Catalog, Record, Timestamp, Topic};
@@ -58,18 +58,27 @@ struct Info<'a> {
 
 #[wasm_bindgen]
 impl WasmEngine {
-    /// An engine over the bytes of a snapshot, or over nothing.
+    /// An engine over the bytes of a snapshot, or over nothing; it embeds with `table`, or else by hashing.
     #[wasm_bindgen(constructor)]
-    pub fn new(bytes: Option<Vec<u8>>, config: JsValue) -> Result<WasmEngine, JsValue> {
+    pub fn new(snapshot: Option<WasmBytes>, config: JsValue, table: Option<WasmTable>) -> Result<WasmEngine, JsValue> {
         #[cfg(any(debug_assertions, feature = "debug-panics"))]
         super::readable_panics();
         let config: Config = from_js(config, ErrorCode::InvalidConfig, "config")?;
-        let model = Some(Arc::new(HashEmbedder) as crate::retrieve::LocalModel);
-        let engine = match bytes {
-            Some(bytes) => Engine::load(bytes, config, model),
-            None => Engine::empty(config, model),
+        let chosen = table.is_some();
+        let model = model_of(table);
+        let engine = match snapshot {
+            Some(bytes) => Engine::load(bytes.into_vec(), config, Some(Arc::clone(&model))),
+            None => Engine::empty(config, Some(Arc::clone(&model))),
         };
         let engine = engine.map_err(|error| throw(&error))?;
+        let base = engine.store().base();
+        if chosen && !base.is_empty() && base.model() != model.id() {
+            let (built, given) = (base.model(), model.id());
+            let message = format!(
+                "the snapshot was built with `{built}` and the static table is `{given}`: build it with this table, or load it without"
+            );
+            return Err(throw(&Error::new(ErrorCode::ModelMismatch, message)));
+        }
         Ok(WasmEngine {
             state: Rc::new(State {
                 engine: engine.into(),
@@ -233,6 +242,21 @@ impl WasmEngine {
         let mut request: ThemesRequest = from_js(request, ErrorCode::InvalidRequest, "themes")?;
         request.now.get_or_insert_with(|| Timestamp(js_sys::Date::now() as i64));
         to_js(&self.state.engine.borrow().themes(&request).map_err(|error| throw(&error))?)
+    }
+
+    /// Id of the model that made the snapshot's vectors, where it is not the one at hand: they are not compared then.
+    pub fn unread(&self) -> Option<String> {
+        let engine = self.state.engine.borrow();
+        let (store, base) = (engine.store(), engine.store().base());
+        let unread = store.model().is_none() && !base.is_empty() && !base.model().is_empty();
+        unread.then(|| base.model().to_string())
+    }
+
+    /// Where the snapshot lies in linear memory, as address and length: what is left of it when everything else is lost to a trap.
+    pub fn span(&self) -> Vec<usize> {
+        let engine = self.state.engine.borrow();
+        let bytes = engine.store().base().bytes();
+        vec![bytes.as_ptr() as usize, bytes.len()]
     }
 
     pub fn info(&self) -> Result<JsValue, JsValue> {

@@ -4,11 +4,13 @@ mod builder;
 mod driver;
 mod engine;
 mod host;
+mod load;
 mod reconcile;
 mod value;
 
 pub use builder::{WasmBuilder, WasmNotes};
 pub use engine::WasmEngine;
+pub use load::{WasmBytes, WasmTable};
 
 /// Shows panics in the console with their message; release builds do without.
 #[cfg(any(debug_assertions, feature = "debug-panics"))]

@@ -29,7 +29,7 @@ const PRELUDE: &str = "
 ";
 
 async fn run(config: &str, script: &str) {
-    let engine = WasmEngine::new(None, eval(&format!("({config})"))).unwrap();
+    let engine = WasmEngine::new(None, eval(&format!("({config})")), None).unwrap();
     engine.remember(eval(NOTES)).unwrap();
     let script = eval(&format!("(async (engine) => {{ {PRELUDE} {script} }})"));
     let script: Function = script.dyn_into().unwrap();

@@ -1,6 +1,7 @@
 //! Every chore of this repository. `cargo xtask` alone lists them.
 
 mod demo;
+mod glue;
 mod module;
 mod paths;
 mod process;

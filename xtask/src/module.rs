@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 
 use crate::setup::{self, Node, Wasm};
-use crate::{Result, paths, process, size};
+use crate::{Result, glue, paths, process, size};
 
 const TRIPLE: &str = "wasm32-unknown-unknown";
 /// Of Cargo.toml.
@@ -44,6 +44,7 @@ pub fn ready() -> Result<()> {
     let bound = paths::target().join("bound");
     bind(&compiled, &bound)?;
     optimize(&bound)?;
+    paths::write(&bound.join("inline.js"), glue::inline(&paths::read(&bound.join("foreword_bg.wasm"))?))?;
     publish(&bound)?;
     paths::write(&stamp, stamp_of(&inputs))
 }
@@ -60,7 +61,10 @@ fn bind(compiled: &Path, out: &Path) -> Result<()> {
     let _ = std::fs::remove_dir_all(out);
     let mut bindgen = process::command(paths::tool("wasm-bindgen")?);
     bindgen.arg(compiled).arg("--out-dir").arg(out);
-    process::show(bindgen.args(["--target", "web", "--out-name", "foreword"]))
+    process::show(bindgen.args(["--target", "web", "--out-name", "foreword", "--no-typescript"]))?;
+    let file = out.join("foreword.js");
+    let written = String::from_utf8_lossy(&paths::read(&file)?).into_owned();
+    paths::write(&file, glue::wrap(&written)?)
 }
 
 fn optimize(dir: &Path) -> Result<()> {
@@ -101,7 +105,7 @@ fn fingerprint(wasm: &Wasm) -> Result<String> {
             hash.file(&file);
         }
     }
-    for file in ["Cargo.toml", "Cargo.lock", "tests/js/package-lock.json", "xtask/src/module.rs"] {
+    for file in ["Cargo.toml", "Cargo.lock", "tests/js/package-lock.json", "xtask/src/module.rs", "xtask/src/glue.rs"] {
         hash.file(&root.join(file));
     }
     hash.bytes(process::capture(wasm.command("rustc").arg("-vV"))?.as_bytes());

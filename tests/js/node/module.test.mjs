@@ -7,9 +7,9 @@ import { test } from 'node:test';
 const file = (name) => new URL(`../../../pkg/wasm/${name}`, import.meta.url);
 
 test('the module compiles and starts in this Node', async () => {
-  const { initSync } = await import(file('foreword.js'));
+  const { glue } = await import(file('foreword.js'));
   const module = await WebAssembly.compile(await readFile(file('foreword_bg.wasm')));
-  const exports = initSync({ module });
+  const { exports } = await WebAssembly.instantiate(module, glue().imports);
   assert.ok(exports.memory.buffer.byteLength > 0);
 });
 

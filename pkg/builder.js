@@ -1,0 +1,82 @@
+// Records and notes to the bytes of a snapshot.
+import { ForewordError, checkKeys, isTyped } from './errors.js';
+import { another, current, init } from './instance.js';
+import { viewOf } from './source.js';
+
+/**
+ * Builds a snapshot, a few milliseconds at a time, so that a page stays responsive; in an instance of its own, whose memory is given back with it.
+ * `notes` are `{ path, text }` Markdown files; what is wrong with one is in `reports` and costs only itself.
+ */
+export async function buildSnapshot({
+  records = [],
+  topics = [],
+  entities = [],
+  notes = [],
+  index,
+  staticTable,
+  onProgress,
+  module,
+  sliceMs = 8,
+} = {}) {
+  await init(module);
+  checkKeys(index, current().run((api) => api.defaults()).index, 'index', 'INVALID_CONFIG');
+  const table = staticTable === undefined ? undefined : viewOf(staticTable);
+  if (staticTable !== undefined && !table) throw new ForewordError('STATIC_TABLE', 'a static table is a Uint8Array or ArrayBuffer');
+  const instance = await another();
+  const builder = instance.run(({ WasmBuilder }) => new WasmBuilder(index, instance.table(table)));
+  const reports = [];
+  const pause = pacer(sliceMs);
+  const { records: noted, ...read } = await readNotes(instance, notes, pause);
+  reports.push(...read.reports);
+  for await (const topic of both(read.topics, topics)) instance.run(() => builder.addTopic(topic));
+  for await (const entity of both(read.entities, entities)) instance.run(() => builder.addEntity(entity));
+  for await (const record of both(noted, records)) {
+    try {
+      instance.run(() => builder.add(record));
+    } catch (error) {
+      if (!isTyped(error) || error.code !== 'INVALID_RECORD') throw error;
+      reports.push({ file: record?.id ?? '', line: undefined, skipped: true, message: error.message });
+    }
+    await pause();
+  }
+  while (!instance.run(() => builder.step(STEP_RECORDS))) {
+    onProgress?.(builder.progress());
+    await pause();
+  }
+  onProgress?.(1);
+  return { bytes: instance.run(() => builder.finish()), reports };
+}
+
+/** Records worked through between looks at the clock. */
+const STEP_RECORDS = 16;
+
+async function readNotes(instance, notes, pause) {
+  const reader = instance.run(({ WasmNotes }) => new WasmNotes());
+  for await (const { path, text } of notes) {
+    instance.run(() => reader.add(path, text));
+    await pause();
+  }
+  return instance.run(() => reader.finish());
+}
+
+async function* both(first, second) {
+  yield* first;
+  yield* second;
+}
+
+/** A function that gives the event loop a turn once `sliceMs` have gone by since the last one. */
+function pacer(sliceMs) {
+  let since = performance.now();
+  return async () => {
+    if (performance.now() - since < sliceMs) return;
+    await turn();
+    since = performance.now();
+  };
+}
+
+/** A turn for everybody else. Where there is a scheduler it comes back without the 4 ms that browsers add to timers. */
+function turn() {
+  const scheduler = globalThis.scheduler;
+  if (typeof scheduler?.postTask === 'function') return scheduler.postTask(() => {});
+  return new Promise((resolve) => setTimeout(resolve, 0));
+}
