@@ -66,7 +66,10 @@ fn base64(bytes: &[u8]) -> String {
 
 #[test]
 fn base64_is_padded() {
-    assert_eq!(["", "f", "fo", "foo", "foob"].map(|text| base64(text.as_bytes())), ["", "Zg==", "Zm8=", "Zm9v", "Zm9vYg=="]);
+    assert_eq!(
+        ["", "f", "fo", "foo", "foob"].map(|text| base64(text.as_bytes())),
+        ["", "Zg==", "Zm8=", "Zm9v", "Zm9vYg=="]
+    );
     assert_eq!(base64(&[0xfb, 0xff, 0xfe]), "+//+");
 }
 
