@@ -1,6 +1,7 @@
 // Records and notes to the bytes of a snapshot.
 import { ForewordError, checkKeys, isTyped } from './errors.js';
 import { another, current, init } from './instance.js';
+import { SLICE_MS, pacer } from './pace.js';
 import { viewOf } from './source.js';
 
 /**
@@ -16,7 +17,7 @@ export async function buildSnapshot({
   staticTable,
   onProgress,
   module,
-  sliceMs = 8,
+  sliceMs = SLICE_MS,
 } = {}) {
   await init(module);
   checkKeys(index, current().run((api) => api.defaults()).index, 'index', 'INVALID_CONFIG');
@@ -39,16 +40,13 @@ export async function buildSnapshot({
     }
     await pause();
   }
-  while (!instance.run(() => builder.step(STEP_RECORDS))) {
-    onProgress?.(builder.progress());
-    await pause();
+  // A record at a time: in a cold module the first ones take milliseconds each.
+  while (!instance.run(() => builder.step(1))) {
+    if (await pause()) onProgress?.(builder.progress());
   }
   onProgress?.(1);
   return { bytes: instance.run(() => builder.finish()), reports };
 }
-
-/** Records worked through between looks at the clock. */
-const STEP_RECORDS = 16;
 
 async function readNotes(instance, notes, pause) {
   const reader = instance.run(({ WasmNotes }) => new WasmNotes());
@@ -62,21 +60,4 @@ async function readNotes(instance, notes, pause) {
 async function* both(first, second) {
   yield* first;
   yield* second;
-}
-
-/** A function that gives the event loop a turn once `sliceMs` have gone by since the last one. */
-function pacer(sliceMs) {
-  let since = performance.now();
-  return async () => {
-    if (performance.now() - since < sliceMs) return;
-    await turn();
-    since = performance.now();
-  };
-}
-
-/** A turn for everybody else. Where there is a scheduler it comes back without the 4 ms that browsers add to timers. */
-function turn() {
-  const scheduler = globalThis.scheduler;
-  if (typeof scheduler?.postTask === 'function') return scheduler.postTask(() => {});
-  return new Promise((resolve) => setTimeout(resolve, 0));
 }

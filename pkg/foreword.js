@@ -2,6 +2,7 @@
 // the forms that the module reads. What is decided, ranked and written is decided, ranked and written in the module.
 import { ForewordError, checkKeys, isTyped } from './errors.js';
 import { current, init } from './instance.js';
+import { breath } from './pace.js';
 import { received, viewOf } from './source.js';
 
 export { buildSnapshot } from './builder.js';
@@ -105,7 +106,10 @@ export class Foreword {
    */
   async recall(prompt, options) {
     const { request, signal, deadlineMs } = this.#request(prompt, options);
-    if (!this.#engine) this.#live();
+    this.#live();
+    const wait = breath();
+    if (wait) await wait;
+    if (!this.#engine) return nothing('the memory was disposed of before its turn came');
     const until = performance.now() + deadlineMs;
     const ask = (request, ms) => within(this.#ask((engine) => engine.recall(request, signal)), ms + GRACE_MS);
     let fault;
@@ -149,6 +153,9 @@ export class Foreword {
   /** Asks again, of a fresh instance, what somebody else's trap has ended; one's own is an error. */
   async #twice(prompt, options, act) {
     const { request, signal } = this.#request(prompt, options);
+    this.#live();
+    const wait = breath();
+    if (wait) await wait;
     const ask = () => this.#ask((engine) => act(engine, request, signal));
     try {
       return await ask();

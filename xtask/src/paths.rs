@@ -29,6 +29,11 @@ pub fn js() -> PathBuf {
     root().join("tests/js")
 }
 
+/// The JavaScript tests that need other hosts than Node, and their own package.json.
+pub fn hosts() -> PathBuf {
+    js().join("hosts")
+}
+
 /// Tools and logs, shared by every checkout of this user.
 pub fn cache() -> Result<PathBuf> {
     let absolute = |name: &str| env::var_os(name).map(PathBuf::from).filter(|p| p.is_absolute());
@@ -62,6 +67,18 @@ pub fn write(path: &Path, text: impl AsRef<[u8]>) -> Result<()> {
 pub fn on_path(program: &str) -> Option<PathBuf> {
     let file = format!("{program}{}", env::consts::EXE_SUFFIX);
     env::split_paths(&env::var_os("PATH")?).map(|dir| dir.join(&file)).find(|path| path.is_file())
+}
+
+/// Every file that lies in a folder itself, in order.
+pub fn files_in(dir: &Path) -> Result<Vec<PathBuf>> {
+    let cannot = |e| format!("cannot read {}: {e}", dir.display());
+    let mut files = Vec::new();
+    for entry in std::fs::read_dir(dir).map_err(cannot)? {
+        files.push(entry.map_err(cannot)?.path());
+    }
+    files.retain(|path| path.is_file());
+    files.sort();
+    Ok(files)
 }
 
 /// Every file of a folder and the folders in it, in order.

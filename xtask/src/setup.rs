@@ -19,6 +19,7 @@ use crate::{Result, paths};
 pub fn everything() -> Result<()> {
     for_build()?;
     for_wasm_tests()?;
+    for_hosts()?;
     browser::ready()?;
     println!("Set-up is complete.");
     Ok(())
@@ -40,6 +41,12 @@ pub fn for_wasm_tests() -> Result<Wasm> {
     installed::wasm_bindgen()?;
     installed::wasm_pack()?;
     Ok(wasm)
+}
+
+/// The runtimes and bundlers that the package is tried in.
+pub fn for_hosts() -> Result<()> {
+    let _alone = alone()?;
+    npm::hosts()
 }
 
 /// Two checkouts may be set up at the same time, and share one cache: the second waits.

@@ -1,6 +1,6 @@
 //! The stages of `cargo xtask test`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
@@ -14,7 +14,7 @@ struct Stage {
 }
 
 /// In the order in which they run: the quick ones first, and what shares a build stands together.
-const STAGES: [Stage; 9] = [
+const STAGES: [Stage; 10] = [
     Stage { name: "setup", what: "tools, a browser, the wasm target", run: setup::everything },
     Stage { name: "fmt", what: "formatting", run: fmt },
     Stage { name: "clippy", what: "lints, native and wasm", run: clippy },
@@ -23,6 +23,7 @@ const STAGES: [Stage; 9] = [
     Stage { name: "wasm-chrome", what: "wasm tests in headless Chromium", run: wasm_chrome },
     Stage { name: "node", what: "JavaScript tests in this machine's Node", run: node },
     Stage { name: "node24", what: "JavaScript tests in Node 24", run: node24 },
+    Stage { name: "hosts", what: "the packed package in every host and bundler", run: hosts },
     Stage { name: "size", what: "size of the shipped module", run: check_size },
 ];
 
@@ -138,10 +139,37 @@ fn node24() -> Result<()> {
 fn javascript(which: Node) -> Result<()> {
     module::ready()?;
     println!("Node {}", process::capture(setup::node(which).arg("--version"))?);
+    process::show(&mut node_test(which, &paths::js().join("node"))?)
+}
+
+/// A command that runs every test file of a folder.
+fn node_test(which: Node, dir: &Path) -> Result<Command> {
     // Node 20 does not expand patterns.
-    let mut files = paths::files_under(&paths::js().join("node"))?;
+    let mut files = paths::files_in(dir)?;
     files.retain(|path| path.to_string_lossy().ends_with(".test.mjs"));
-    process::show(setup::node(which).args(["--test", "--test-reporter=spec"]).args(files))
+    let mut command = setup::node(which);
+    // One after the other: they measure times, and each starts programs of its own.
+    command.args(["--test", "--test-reporter=spec", "--test-concurrency=1"]).args(files);
+    Ok(command)
+}
+
+/// The tools that drive the hosts want Node 24; the machine's own is one of the hosts.
+fn hosts() -> Result<()> {
+    module::ready()?;
+    setup::for_hosts()?;
+    let chrome = browser::ready()?.chrome;
+    let firefox = browser::firefox();
+    let mut tests = node_test(Node::TwentyFour, &paths::hosts())?;
+    tests.env("FOREWORD_CHROME", chrome);
+    match &firefox {
+        Ok(path) => tests.env("FOREWORD_FIREFOX", path),
+        Err(_) => tests.env("FOREWORD_FIREFOX", ""),
+    };
+    let passed = process::show(&mut tests);
+    if let Err(why) = firefox {
+        println!("\n!!! FIREFOX WAS NOT TESTED: {why}");
+    }
+    passed
 }
 
 fn check_size() -> Result<()> {

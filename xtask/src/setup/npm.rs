@@ -1,6 +1,6 @@
 //! The tools that come from npm, pinned by tests/js/package-lock.json: wasm-opt, Node 24, the browser fetcher.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
 
@@ -33,19 +33,24 @@ pub fn script(which: Node, path_in_modules: &str) -> Command {
 }
 
 pub fn ready() -> Result<()> {
+    install(&paths::js(), "npm ci in tests/js: wasm-opt, Node 24 and other tools", "20 s")
+}
+
+/// The hosts and bundlers that the package is tried in.
+pub fn hosts() -> Result<()> {
+    install(&paths::hosts(), "npm ci in tests/js/hosts: Deno, Bun, workerd, bundlers", "40 s")
+}
+
+fn install(dir: &Path, what: &str, usually: &str) -> Result<()> {
     check_node()?;
-    let lock = paths::read(&paths::js().join("package-lock.json"))?;
-    let stamp = modules().join(".foreword-lock");
+    let lock = paths::read(&dir.join("package-lock.json"))?;
+    let stamp = dir.join("node_modules/.foreword-lock");
     if std::fs::read(&stamp).is_ok_and(|done| done == lock) {
         return Ok(());
     }
-    let step = Step {
-        what: "npm ci in tests/js: wasm-opt, Node 24 and other tools",
-        usually: "20 s",
-        give_up: Duration::from_secs(1200),
-    };
+    let step = Step { what, usually, give_up: Duration::from_secs(1200) };
     let npm = if cfg!(windows) { "npm.cmd" } else { "npm" };
-    step.run(command(npm).current_dir(paths::js()).args(["ci", "--no-fund", "--no-audit"]))?;
+    step.run(command(npm).current_dir(dir).args(["ci", "--no-fund", "--no-audit"]))?;
     paths::write(&stamp, lock)
 }
 
