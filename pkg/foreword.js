@@ -1,6 +1,7 @@
 // The facade over the WebAssembly module: it owns the instance, races the overall deadline, begins anew after a trap, and turns values into
 // the forms that the module reads. What is decided, ranked and written is decided, ranked and written in the module.
 import { ForewordError, checkKeys, isTyped } from './errors.js';
+import { unpackEvidence } from './evidence.js';
 import { current, init } from './instance.js';
 import { breath } from './pace.js';
 import { received, viewOf } from './source.js';
@@ -47,6 +48,7 @@ export class Foreword {
     const table = instance.table(staticTable);
     this.#engine = instance.run(({ WasmEngine }) => {
       const engine = new WasmEngine(bytes, config, table);
+      engine.setUnpacker(unpackEvidence);
       const foreign = embedder || config?.semanticTimeoutMs === 0 ? undefined : engine.unread();
       if (foreign) {
         throw new ForewordError('MODEL_MISMATCH', `the snapshot's vectors are by \`${foreign}\`: pass its static table as \`staticTable\` or its \`embedder\`, or set config.semanticTimeoutMs to 0 to do without`);

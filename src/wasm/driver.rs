@@ -52,29 +52,31 @@ struct PlannerRequest<'a> {
     providers: &'a [String],
 }
 
+/// Goes on as far as is possible without waiting.
+pub(super) fn advance(state: &State, recall: &mut Recall) -> Step {
+    let counter = Counter::of(state);
+    let engine = state.engine.borrow().clone();
+    let step = recall.advance(&engine, &counter);
+    if let Step::Done(result) = &step {
+        // Kept only if it is a preparation.
+        state.engine.borrow_mut().keep(recall, result);
+    }
+    step
+}
+
+/// Goes on from a first step to the end.
 pub(super) async fn drive(
     state: &Rc<State>,
     mut recall: Recall,
+    mut step: Step,
     signal: Option<AbortSignal>,
 ) -> Result<Box<RecallResult>, Error> {
     let deadline = recall.deadline_ms(&state.engine.borrow());
     let started = monotonic_ms();
     let ends = Rc::new(Ends::new());
-    if let Some(fault) = state.reconciler.borrow().fault() {
-        recall.degrade("reconcile", format!("the semantic backend is not at the latest state: {fault}"));
-    }
     loop {
-        let step = {
-            let counter = Counter::of(state);
-            let engine = state.engine.borrow().clone();
-            recall.advance(&engine, &counter)
-        };
         let calls = match step {
-            Step::Done(result) => {
-                // Kept only if it is a preparation.
-                state.engine.borrow_mut().keep(&recall, &result);
-                return Ok(result);
-            }
+            Step::Done(result) => return Ok(result),
             Step::Failed(error) => return Err(error),
             Step::Wait(calls) => calls,
         };
@@ -86,6 +88,7 @@ pub(super) async fn drive(
                 recall.settle(call.id, if aborted() { Outcome::Aborted } else { Outcome::TimedOut }, 0.0);
             }
             stopped(&mut recall, aborted(), deadline);
+            step = advance(state, &mut recall);
             continue;
         }
         // The timer and the listener are dropped, and so called off, when the round is over.
@@ -108,6 +111,7 @@ pub(super) async fn drive(
         if aborted() || ends.struck.get() {
             stopped(&mut recall, aborted(), deadline);
         }
+        step = advance(state, &mut recall);
     }
 }
 

@@ -3,17 +3,18 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use js_sys::{Function, Promise};
+use js_sys::{Float64Array, Function, Promise, Reflect};
 use serde::Serialize;
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::future_to_promise;
 
-use super::driver::drive;
+use super::driver::{advance, drive};
 use super::host::AbortSignal;
 use super::load::{WasmBytes, WasmTable, model_of};
+use super::pack::Packed;
 use super::reconcile::{reconcile, reconcile_soon};
 use super::value::{from_js, throw, to_js};
-use crate::engine::{Config, Engine, Injected, ProviderSpec, Recall, Reconciler, Request};
+use crate::engine::{Config, Engine, Injected, ProviderSpec, Recall, RecallResult, Reconciler, Request, Step};
 use crate::error::{Error, ErrorCode};
 use crate::memory::{Catalog, Record, Timestamp, Topic};
 use crate::retrieve::{BrowseRequest, ThemesRequest};
@@ -39,6 +40,24 @@ pub(super) struct State {
     pub(super) reconcile: RefCell<Option<Function>>,
     pub(super) reconciler: RefCell<Reconciler>,
     pub(super) count_tokens: RefCell<Option<Function>>,
+    unpack: RefCell<Option<Function>>,
+}
+
+impl State {
+    /// A result as a plain object.
+    fn hand_over(&self, mut result: RecallResult) -> Result<JsValue, JsValue> {
+        let Some(unpack) = self.unpack.borrow().clone() else { return to_js(&result) };
+        let packed = Packed::of(&std::mem::take(&mut result.evidence));
+        let numbers = Float64Array::from(packed.numbers.as_slice());
+        let evidence = unpack.call2(&JsValue::UNDEFINED, &packed.text.into(), &numbers)?;
+        let object = to_js(&result)?;
+        Reflect::set(&object, &"evidence".into(), &evidence)?;
+        Ok(object)
+    }
+}
+
+fn settled(result: Result<JsValue, JsValue>) -> Promise {
+    result.map_or_else(|thrown| Promise::reject(&thrown), |value| Promise::resolve(&value))
 }
 
 /// What an engine says of itself.
@@ -90,6 +109,7 @@ impl WasmEngine {
                 reconcile: RefCell::default(),
                 reconciler: RefCell::default(),
                 count_tokens: RefCell::default(),
+                unpack: RefCell::default(),
             }),
         })
     }
@@ -175,14 +195,31 @@ impl WasmEngine {
         self.run(request, signal, Purpose::Prepare(turn as u64))
     }
 
-    /// The promise holds nothing of `self`: the caller may free the engine while it is pending.
+    /// The promise holds nothing of `self`: the caller may free the engine while it is pending. Where nothing is waited for, it is settled already.
     fn run(&self, request: JsValue, signal: Option<AbortSignal>, purpose: Purpose) -> Promise {
+        let mut recall = match begin(&self.state, request, purpose) {
+            Ok(recall) => recall,
+            Err(thrown) => return Promise::reject(&thrown),
+        };
+        if let Some(fault) = self.state.reconciler.borrow().fault() {
+            recall.degrade("reconcile", format!("the semantic backend is not at the latest state: {fault}"));
+        }
+        let step = match advance(&self.state, &mut recall) {
+            Step::Done(result) => return settled(self.state.hand_over(*result)),
+            Step::Failed(error) => return Promise::reject(&throw(&error)),
+            step => step,
+        };
         let state = Rc::clone(&self.state);
         future_to_promise(async move {
-            let recall = begin(&state, request, purpose)?;
-            let result = drive(&state, recall, signal).await.map_err(|error| throw(&error))?;
-            to_js(&*result)
+            let result = drive(&state, recall, step, signal).await.map_err(|error| throw(&error))?;
+            state.hand_over(*result)
         })
+    }
+
+    /// Registers what makes an array of results of the two parts of a [`Packed`]; without it each field crosses by itself.
+    #[wasm_bindgen(js_name = setUnpacker)]
+    pub fn set_unpacker(&self, unpack: Function) {
+        self.state.unpack.replace(Some(unpack));
     }
 
     pub fn remember(&self, records: JsValue) -> Result<(), JsValue> {

@@ -5,6 +5,7 @@ mod driver;
 mod engine;
 mod host;
 mod load;
+mod pack;
 mod reconcile;
 mod value;
 
