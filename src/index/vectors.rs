@@ -91,21 +91,22 @@ impl<'a> Vectors<'a> {
     pub fn nearly(self, query: &Probe, most: usize, sees: impl Fn(u32) -> bool, distances: &mut Vec<u16>) -> Vec<u32> {
         let width = self.blocks() * SIGNS;
         let worst = 3 * self.dimensions;
-        distances.clear();
         if width == 0 || worst >= usize::from(UNSEEN) {
             return (0..self.len() as u32).filter(|document| sees(*document)).collect();
         }
-        let mut histogram = vec![0usize; worst + 1];
-        for (document, signs) in (0u32..).zip(self.signs.chunks_exact(width)) {
-            let distance = if sees(document) { query.distance(signs) } else { UNSEEN };
-            if let Some(count) = histogram.get_mut(usize::from(distance)) {
+        distances.clear();
+        query.distances(self.signs, width, distances);
+        let mut histogram = vec![0u32; worst + 1];
+        for (document, distance) in (0u32..).zip(distances.iter_mut()) {
+            if !sees(document) {
+                *distance = UNSEEN;
+            } else if let Some(count) = histogram.get_mut(usize::from(*distance)) {
                 *count += 1;
             }
-            distances.push(distance);
         }
         let mut seen = 0;
         let reaches = histogram.iter().position(|count| {
-            seen += count;
+            seen += *count as usize;
             seen >= most
         });
         let bound = reaches.unwrap_or(worst) as u16;
@@ -131,14 +132,15 @@ const MAGNITUDES: usize = 16;
 
 /// Inner product of a query with a vector in steps.
 #[cfg(not(all(target_arch = "wasm32", target_feature = "simd128")))]
-fn dot(signs: &[[u8; SIGNS]], magnitudes: &[[u8; MAGNITUDES]], query: &[[[i8; 16]; 2]]) -> i32 {
+fn dot(signs: &[[u8; SIGNS]], magnitudes: &[[u8; MAGNITUDES]], query: &[[i16; BLOCK]]) -> i32 {
     let mut sum = 0;
-    for ((signs, magnitudes), [first, second]) in signs.iter().zip(magnitudes).zip(query) {
+    for ((signs, magnitudes), query) in signs.iter().zip(magnitudes).zip(query) {
         let signs = u32::from_le_bytes(*signs);
-        for (lane, ((pair, first), second)) in magnitudes.iter().zip(first).zip(second).enumerate() {
-            let signed =
-                |steps: u8, bit: usize| if signs >> bit & 1 == 1 { -i32::from(steps) } else { i32::from(steps) };
-            sum += signed(pair & 15, lane) * i32::from(*first) + signed(pair >> 4, lane + 16) * i32::from(*second);
+        let lower = magnitudes.iter().map(|pair| pair & 15);
+        let steps = lower.chain(magnitudes.iter().map(|pair| pair >> 4));
+        for (bit, (steps, query)) in steps.zip(query).enumerate() {
+            let product = i32::from(steps) * i32::from(*query);
+            sum += if signs >> bit & 1 == 1 { -product } else { product };
         }
     }
     sum
@@ -146,37 +148,42 @@ fn dot(signs: &[[u8; SIGNS]], magnitudes: &[[u8; MAGNITUDES]], query: &[[[i8; 16
 
 /// The same, sixteen dimensions at a time.
 #[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
-fn dot(signs: &[[u8; SIGNS]], magnitudes: &[[u8; MAGNITUDES]], query: &[[[i8; 16]; 2]]) -> i32 {
+fn dot(signs: &[[u8; SIGNS]], magnitudes: &[[u8; MAGNITUDES]], query: &[[i16; BLOCK]]) -> i32 {
     use core::arch::wasm32::*;
 
-    fn load<T: Lane>(lanes: &[T; 16]) -> v128 {
+    fn load(bytes: &[u8; 16]) -> v128 {
         // SAFETY: a reference to sixteen bytes may be read for sixteen bytes, and wasm reads at any alignment.
-        unsafe { v128_load(lanes.as_ptr().cast()) }
+        unsafe { v128_load(bytes.as_ptr().cast()) }
     }
 
-    /// What is one byte wide.
-    trait Lane {}
-    impl Lane for u8 {}
-    impl Lane for i8 {}
+    fn load_eight(numbers: &[i16; 8]) -> v128 {
+        // SAFETY: eight numbers of two bytes are sixteen bytes; otherwise as above.
+        unsafe { v128_load(numbers.as_ptr().cast()) }
+    }
 
-    let bits = load(&[1u8, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128]);
-    let products = |steps: v128, negative: v128, query: &[i8; 16]| {
-        let signed = i8x16_sub(v128_xor(steps, negative), negative);
-        let query = load(query);
-        i32x4_add(
-            i32x4_extadd_pairwise_i16x8(i16x8_extmul_low_i8x16(signed, query)),
-            i32x4_extadd_pairwise_i16x8(i16x8_extmul_high_i8x16(signed, query)),
-        )
-    };
+    let bits = u8x16(1, 2, 4, 8, 16, 32, 64, 128, 1, 2, 4, 8, 16, 32, 64, 128);
     let mut sums = i32x4_splat(0);
-    for ((signs, magnitudes), [first, second]) in signs.iter().zip(magnitudes).zip(query) {
+    for ((signs, magnitudes), query) in signs.iter().zip(magnitudes).zip(query) {
+        let ([first, second, third, fourth], _) = query.as_chunks::<8>() else { break };
         let signs = u32x4_splat(u32::from_le_bytes(*signs));
         let magnitudes = load(magnitudes);
-        let negative = |signs: v128| i8x16_eq(v128_and(signs, bits), bits);
-        let lower = negative(i8x16_shuffle::<0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1>(signs, signs));
-        let upper = negative(i8x16_shuffle::<2, 2, 2, 2, 2, 2, 2, 2, 3, 3, 3, 3, 3, 3, 3, 3>(signs, signs));
-        sums = i32x4_add(sums, products(v128_and(magnitudes, u8x16_splat(15)), lower, first));
-        sums = i32x4_add(sums, products(u8x16_shr(magnitudes, 4), upper, second));
+        // All ones in the lanes whose bit is set: what is turned round and one less is the negative.
+        let lower = v128_and(i8x16_shuffle::<0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1>(signs, signs), bits);
+        let upper = v128_and(i8x16_shuffle::<2, 2, 2, 2, 2, 2, 2, 2, 3, 3, 3, 3, 3, 3, 3, 3>(signs, signs), bits);
+        let (lower, upper) = (i8x16_eq(lower, bits), i8x16_eq(upper, bits));
+        let lower = i8x16_sub(v128_xor(v128_and(magnitudes, u8x16_splat(15)), lower), lower);
+        let upper = i8x16_sub(v128_xor(u8x16_shr(magnitudes, 4), upper), upper);
+        let products = i32x4_add(
+            i32x4_add(
+                i32x4_dot_i16x8(i16x8_extend_low_i8x16(lower), load_eight(first)),
+                i32x4_dot_i16x8(i16x8_extend_high_i8x16(lower), load_eight(second)),
+            ),
+            i32x4_add(
+                i32x4_dot_i16x8(i16x8_extend_low_i8x16(upper), load_eight(third)),
+                i32x4_dot_i16x8(i16x8_extend_high_i8x16(upper), load_eight(fourth)),
+            ),
+        );
+        sums = i32x4_add(sums, products);
     }
     i32x4_extract_lane::<0>(sums)
         + i32x4_extract_lane::<1>(sums)
@@ -188,7 +195,7 @@ fn dot(signs: &[[u8; SIGNS]], magnitudes: &[[u8; MAGNITUDES]], query: &[[[i8; 16
 #[derive(Clone, Debug, PartialEq)]
 pub struct Probe {
     /// Blocks of 32 dimensions, filled up with zeros.
-    values: Vec<[[i8; 16]; 2]>,
+    values: Vec<[i16; BLOCK]>,
     scale: f32,
     /// For each 64 dimensions: signs, and the two bits of a weight from 0 to 3 that tells how much a dimension's sign matters.
     planes: Vec<[u64; 3]>,
@@ -210,25 +217,38 @@ impl Probe {
             planes
         });
         let planes = planes.collect();
-        let values = values.as_chunks().0.as_chunks().0.to_vec();
+        let values: Vec<i16> = values.into_iter().map(i16::from).collect();
+        let values = values.as_chunks().0.to_vec();
         Probe { planes, values, scale: vector.scale }
     }
 
-    /// Weights of the dimensions in which a vector's sign differs, added up.
-    fn distance(&self, signs: &[u8]) -> u16 {
-        let (words, rest) = signs.as_chunks::<8>();
-        let mut distance = 0;
-        let mut planes = self.planes.iter();
-        for (word, [sign, low, high]) in words.iter().zip(planes.by_ref()) {
-            let differs = u64::from_le_bytes(*word) ^ sign;
-            distance += (differs & low).count_ones() + 2 * (differs & high).count_ones();
+    /// For each of the vectors whose signs these are, `width` bytes each, the weights of the dimensions in which they differ, added up.
+    fn distances(&self, signs: &[u8], width: usize, out: &mut Vec<u16>) {
+        match self.planes.as_slice().try_into() {
+            Ok(planes) if width == 8 * COMMON => out.extend(
+                signs.as_chunks::<8>().0.as_chunks::<COMMON>().0.iter().map(|words| distance::<COMMON>(words, planes)),
+            ),
+            _ => out.extend(signs.chunks_exact(width).map(|signs| {
+                let words = signs.chunks(8).zip(&self.planes).map(|(bytes, planes)| {
+                    let word = bytes.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte));
+                    differing(word, planes)
+                });
+                words.sum::<u32>() as u16
+            })),
         }
-        if let (false, Some([sign, low, high])) = (rest.is_empty(), planes.next()) {
-            let word = rest.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte));
-            distance += ((word ^ sign) & low).count_ones() + 2 * ((word ^ sign) & high).count_ones();
-        }
-        distance as u16
     }
+}
+
+/// Words of 64 signs in a vector of the default embedder.
+const COMMON: usize = 6;
+
+fn distance<const WORDS: usize>(words: &[[u8; 8]; WORDS], planes: &[[u64; 3]; WORDS]) -> u16 {
+    words.iter().zip(planes).map(|(word, planes)| differing(u64::from_le_bytes(*word), planes)).sum::<u32>() as u16
+}
+
+fn differing(word: u64, [sign, low, high]: &[u64; 3]) -> u32 {
+    let differs = word ^ sign;
+    (differs & low).count_ones() + 2 * (differs & high).count_ones()
 }
 
 #[cfg(test)]

@@ -301,8 +301,8 @@ fn candidates(
     if segment.is_empty() {
         return;
     }
-    scratch.scores.clear();
     scratch.scores.resize(segment.len(), 0);
+    scratch.scores.fill(0);
     let weights: Vec<f32> = query
         .terms
         .iter()
