@@ -39,9 +39,9 @@ impl Store {
     /// A store over a snapshot. `model` embeds what is learned and what is asked, if its id is the snapshot's.
     pub fn new(base: Segment, model: Option<LocalModel>) -> Result<Store, Error> {
         let model = model.filter(|model| base.is_empty() || model.id() == base.model());
-        let mut store = Store {
+        Ok(Store {
             catalog: Arc::new(base.catalog().clone()),
-            overlay: Arc::new(SnapshotBuilder::new(base.config().clone(), None).finish_segment()?),
+            overlay: Arc::new(Segment::empty(base.config().clone())),
             base: Arc::new(base),
             learned: Arc::default(),
             hidden: Arc::default(),
@@ -49,9 +49,7 @@ impl Store {
             model,
             overlay_revision: 0,
             masks: Arc::default(),
-        };
-        store.reindex()?;
-        Ok(store)
+        })
     }
 
     /// A store without records.

@@ -114,6 +114,21 @@ impl Segment {
         Ok(segment)
     }
 
+    /// A segment without records, to be indexed as `config` says.
+    pub fn empty(config: IndexConfig) -> Segment {
+        let meta =
+            Meta { records: 0, groups: 0, model: String::new(), dimensions: 0, revision: 0, kinds: Vec::new(), config };
+        Segment {
+            bytes: Vec::new(),
+            table: Table::default(),
+            meta,
+            catalog: Catalog::default(),
+            scopes: Vec::new(),
+            group_names: Vec::new(),
+            places: Places::default(),
+        }
+    }
+
     fn check(&self) -> Result<(), Error> {
         let count = self.len();
         let fits = [

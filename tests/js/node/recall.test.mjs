@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, readdirSync } from 'node:fs';
 import { test } from 'node:test';
 import { Foreword, ForewordError, buildSnapshot, checkCitations, init } from '../../../pkg/entry.node.js';
+import { WasmEngine } from '../../../pkg/wasm/foreword.js';
 
 const notesFolder = new URL('../../../www/notes/', import.meta.url);
 const notes = readdirSync(notesFolder, { recursive: true })
@@ -223,4 +224,20 @@ test('citations are checked against what was shown', async () => {
 test('init may be called again, and after a failure', async () => {
   await init();
   await init();
+});
+
+test('results that cross as one string and one array are those that cross field by field', async () => {
+  const records = [
+    { id: 'ünï-1', statement: 'Die Fähre „Ärmelkanal“ fährt um 9 Uhr 🚢 ab.', subject: 'Fähre', predicate: 'departure', importance: 0.9, created: '2024-05-01', scope: { tenant: 'acme', __proto__: null, 'née': 'ß' } },
+    { id: '2', statement: 'The ferry leaves at nine from pier 4, says the timetable.', topic: 'Travel', source: { session: 's1', speaker: 'Ines', uri: 'https://example.org/ferry' }, unresolved: true },
+    { id: '3', statement: 'The ferry leaves at nine from pier 4, says the timetable!', updated: '+012345-01-01T00:00:00Z' },
+  ];
+  const { bytes } = await buildSnapshot({ records });
+  const request = { prompt: 'When does the ferry leave from pier 4? Wann fährt die Fähre ab?', now: Date.parse(now), scope: { tenant: 'acme', 'née': 'ß' } };
+  const plain = await new WasmEngine(bytes, undefined).search(request);
+  const memory = await Foreword.load(bytes);
+  const { prompt, ...options } = request;
+  assert.ok(plain.evidence.length >= 2);
+  assert.deepEqual((await memory.search(prompt, options)).evidence, plain.evidence);
+  memory.dispose();
 });
