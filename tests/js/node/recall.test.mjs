@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync, readdirSync } from 'node:fs';
 import { test } from 'node:test';
 import { Foreword, ForewordError, buildSnapshot, checkCitations, init } from '../../../pkg/entry.node.js';
-import { WasmEngine } from '../../../pkg/wasm/foreword.js';
+import { current } from '../../../pkg/instance.js';
 
 const notesFolder = new URL('../../../www/notes/', import.meta.url);
 const notes = readdirSync(notesFolder, { recursive: true })
@@ -234,7 +234,9 @@ test('results that cross as one string and one array are those that cross field 
   ];
   const { bytes } = await buildSnapshot({ records });
   const request = { prompt: 'When does the ferry leave from pier 4? Wann fährt die Fähre ab?', now: Date.parse(now), scope: { tenant: 'acme', 'née': 'ß' } };
-  const plain = await new WasmEngine(bytes, undefined).search(request);
+  const instance = current();
+  const engine = instance.run(({ WasmEngine }) => new WasmEngine(instance.filled(bytes)));
+  const plain = await engine.search(request);
   const memory = await Foreword.load(bytes);
   const { prompt, ...options } = request;
   assert.ok(plain.evidence.length >= 2);
