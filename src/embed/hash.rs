@@ -1,6 +1,10 @@
+use std::ops::Range;
+
+use rustc_hash::FxHashMap;
+
 use super::concepts::concepts;
-use super::{EmbeddingModel, normalize};
-use crate::text::{self, Kind, Role};
+use super::{Batch, EmbeddingModel, normalize};
+use crate::text::{self, Kind, Role, Token};
 
 /// What each kind of feature counts for before the vector is scaled to unit length.
 const WORD: f32 = 1.0;
@@ -42,28 +46,87 @@ impl EmbeddingModel for HashEmbedder {
     }
 
     fn embed(&self, text: &str, out: &mut [f32]) {
-        out.fill(0.0);
-        let mut previous = 0u64;
-        text::tokenize(text, &mut |token| {
-            let function = token.kind == Kind::Word && text::role(token.surface) == Role::Function;
-            let stem = text::normalize(&token);
-            let word = hash(b'w', stem.as_bytes(), 0);
-            add(out, word, if function { FUNCTION_WORD } else { WORD });
-            if function {
-                return;
+        let mut features = Vec::new();
+        embed(text, out, &mut |token, out, previous| {
+            features.clear();
+            Word::read(token, &mut features).add(&features, out, previous);
+        });
+    }
+
+    fn batch(&self) -> Option<Box<dyn Batch>> {
+        Some(Box::new(HashBatch::default()))
+    }
+}
+
+/// Many texts: each distinct word is taken apart once.
+#[derive(Default)]
+struct HashBatch {
+    /// By kind of token.
+    words: [FxHashMap<Box<str>, (Word, Range<usize>)>; 4],
+    /// Of all words, one after the other.
+    features: Vec<Feature>,
+}
+
+impl Batch for HashBatch {
+    fn embed(&mut self, text: &str, out: &mut [f32]) {
+        let HashBatch { words, features } = self;
+        embed(text, out, &mut |token, out, previous| {
+            let Some(words) = words.get_mut(token.kind as usize) else { return };
+            if !words.contains_key(token.surface) {
+                let start = features.len();
+                let word = Word::read(token, features);
+                words.insert(token.surface.into(), (word, start..features.len()));
             }
-            if previous != 0 {
-                add(out, hash(b'p', &word.to_le_bytes(), previous), PAIR);
-            }
-            previous = word;
-            if token.kind != Kind::Bigram {
-                trigrams(token.surface, |trigram| add(out, hash(b't', trigram, 0), TRIGRAM));
-            }
-            for concept in concepts(&stem) {
-                add(out, hash(b'c', concept.as_bytes(), 0), CONCEPT);
+            if let Some((word, range)) = words.get(token.surface) {
+                word.add(features.get(range.clone()).unwrap_or(&[]), out, previous);
             }
         });
-        normalize(out);
+    }
+}
+
+/// Calls `add` with each token and the hash of the word before it, and scales the sum to unit length.
+fn embed(text: &str, out: &mut [f32], add: &mut dyn FnMut(&Token<'_>, &mut [f32], &mut u64)) {
+    out.fill(0.0);
+    let mut previous = 0u64;
+    text::tokenize(text, &mut |token| add(&token, out, &mut previous));
+    normalize(out);
+}
+
+/// A hash, and what it counts for.
+type Feature = (u64, f32);
+
+/// What a word is hashed to.
+#[derive(Clone, Copy, Debug)]
+struct Word {
+    hash: u64,
+    function: bool,
+}
+
+impl Word {
+    /// Takes a word apart; what it consists of besides itself is appended to `features`.
+    fn read(token: &Token<'_>, features: &mut Vec<Feature>) -> Word {
+        let function = token.kind == Kind::Word && text::role(token.surface) == Role::Function;
+        let stem = text::normalize(token);
+        let word = Word { hash: hash(b'w', stem.as_bytes(), 0), function };
+        if !function {
+            if token.kind != Kind::Bigram {
+                trigrams(token.surface, |trigram| features.push((hash(b't', trigram, 0), TRIGRAM)));
+            }
+            features.extend(concepts(&stem).map(|concept| (hash(b'c', concept.as_bytes(), 0), CONCEPT)));
+        }
+        word
+    }
+
+    fn add(self, features: &[Feature], out: &mut [f32], previous: &mut u64) {
+        add(out, self.hash, if self.function { FUNCTION_WORD } else { WORD });
+        if self.function {
+            return;
+        }
+        if *previous != 0 {
+            add(out, hash(b'p', &self.hash.to_le_bytes(), *previous), PAIR);
+        }
+        *previous = self.hash;
+        features.iter().for_each(|(hash, weight)| add(out, *hash, *weight));
     }
 }
 
@@ -128,6 +191,23 @@ mod tests {
         assert!(similarity("login is broken", "authentication failure") > 0.15);
         assert!(similarity("automobile", "car").abs() < 0.2);
         assert!(similarity("the capital of France", "postgres vacuum settings").abs() < 0.2);
+    }
+
+    #[test]
+    fn a_batch_gives_the_same_vectors() {
+        let mut batch = HashEmbedder.batch().unwrap();
+        for text in [
+            "Refunds are rounded, refunds",
+            "C++ and the kuberentes queue",
+            "東京タワー",
+            "",
+            "Refunds are rounded, refunds",
+        ] {
+            let mut vectors = [[0f32; HashEmbedder::DIMENSIONS]; 2];
+            HashEmbedder.embed(text, &mut vectors[0]);
+            batch.embed(text, &mut vectors[1]);
+            assert_eq!(vectors[0], vectors[1], "{text}");
+        }
     }
 
     #[test]

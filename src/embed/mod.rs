@@ -18,6 +18,10 @@ pub trait EmbeddingModel {
     /// Writes the unit-length vector of `text` into `out`, which holds [`dimensions`](Self::dimensions)
     /// numbers; all zeros where the text has nothing that the model knows.
     fn embed(&self, text: &str, out: &mut [f32]);
+    /// The same model for many texts, where it is quicker then.
+    fn batch(&self) -> Option<Box<dyn Batch>> {
+        None
+    }
     /// Share of the semantic ranking in the merge, 0 to 1, unless the configuration sets one. An embedding model proper weighs
     /// 2:1 against the lexical ranking.
     fn share(&self) -> f32 {
@@ -27,6 +31,12 @@ pub trait EmbeddingModel {
     fn admission(&self) -> f32 {
         0.55
     }
+}
+
+/// A model at work on many texts.
+pub trait Batch: Send {
+    /// As [`EmbeddingModel::embed`].
+    fn embed(&mut self, text: &str, out: &mut [f32]);
 }
 
 impl EmbeddingModel for StaticTable {

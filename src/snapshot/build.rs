@@ -8,7 +8,7 @@ use super::link::{Known, Linker};
 use super::segment::{Meta, Segment, tag};
 use super::wire::Writer;
 use super::{IndexConfig, ShapeConfig};
-use crate::embed::{EmbeddingModel, Quantized, quantize};
+use crate::embed::{Batch, EmbeddingModel, Quantized, quantize};
 use crate::error::{Error, ErrorCode};
 use crate::index::{
     Bm25, Entry, LexicalBuilder, LexicalParts, MAX_DOCUMENTS, VectorsBuilder, Vocabulary, Word, who_key, who_term,
@@ -65,6 +65,8 @@ struct Work {
     group_lexical: LexicalBuilder,
     /// What each text means by itself, until its neighbours' share is added.
     alone: Alone,
+    /// The model at work on all texts, if it has such a form.
+    batch: Option<Option<Box<dyn Batch>>>,
     vectors: VectorsBuilder,
     linker: Linker,
     buffer: Vec<f32>,
@@ -610,7 +612,11 @@ impl Work {
 
     fn embed(&mut self, record: &Record, model: &dyn EmbeddingModel) {
         self.buffer.resize(model.dimensions(), 0.0);
-        model.embed(&embedding_text(record), &mut self.buffer);
+        let text = embedding_text(record);
+        match self.batch.get_or_insert_with(|| model.batch()) {
+            Some(batch) => batch.embed(&text, &mut self.buffer),
+            None => model.embed(&text, &mut self.buffer),
+        }
         self.alone.0.push(quantize(&self.buffer));
     }
 
