@@ -1,6 +1,7 @@
 // The facade over the WebAssembly module: it owns the instance, races the overall deadline, begins anew after a trap, and turns values into
 // the forms that the module reads. What is decided, ranked and written is decided, ranked and written in the module.
 import { ForewordError, checkKeys, isTyped } from './errors.js';
+import { DEADLINE_MS, OPTIONS } from './known.js';
 import { unpackEvidence } from './evidence.js';
 import { current, init } from './instance.js';
 import { breath } from './pace.js';
@@ -35,7 +36,7 @@ export class Foreword {
   }
 
   constructor(instance, bytes, options) {
-    checkKeys(options.config, defaults().config, 'config', 'INVALID_CONFIG');
+    if (options.config !== undefined) checkKeys(options.config, defaults().config, 'config', 'INVALID_CONFIG');
     const table = options.staticTable === undefined ? undefined : viewOf(options.staticTable);
     if (options.staticTable !== undefined && !table) throw new ForewordError('STATIC_TABLE', 'a static table is a Uint8Array or ArrayBuffer');
     // The settings as they are now: a fresh instance gets the same.
@@ -179,9 +180,9 @@ export class Foreword {
 
   #request(prompt, { signal, now, asOf, ...rest } = {}) {
     if (typeof prompt !== 'string') throw new ForewordError('INVALID_REQUEST', `a prompt is a string, not ${typeof prompt}`);
-    checkKeys(rest, defaults().request, 'options', 'INVALID_REQUEST');
+    if (!Object.keys(rest).every((key) => OPTIONS.has(key))) checkKeys(rest, defaults().request, 'options', 'INVALID_REQUEST');
     const request = present({ ...rest, prompt, now: time(now), asOf: time(asOf) });
-    return { request, signal, deadlineMs: rest.deadlineMs ?? this.#options.config?.deadlineMs ?? defaults().config.deadlineMs };
+    return { request, signal, deadlineMs: rest.deadlineMs ?? this.#options.config?.deadlineMs ?? DEADLINE_MS };
   }
 
   /** Learns a record or several; they are found from now on. */

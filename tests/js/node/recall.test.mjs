@@ -3,6 +3,8 @@ import assert from 'node:assert/strict';
 import { readFileSync, readdirSync } from 'node:fs';
 import { test } from 'node:test';
 import { Foreword, ForewordError, buildSnapshot, checkCitations, init } from '../../../pkg/entry.node.js';
+import { defaults } from '../../../pkg/foreword.js';
+import { DEADLINE_MS, OPTIONS } from '../../../pkg/known.js';
 import { current } from '../../../pkg/instance.js';
 
 const notesFolder = new URL('../../../www/notes/', import.meta.url);
@@ -242,4 +244,10 @@ test('results that cross as one string and one array are those that cross field 
   assert.ok(plain.evidence.length >= 2);
   assert.deepEqual((await memory.search(prompt, options)).evidence, plain.evidence);
   memory.dispose();
+});
+
+test('what the facade knows by heart is what the module says', () => {
+  const { config, request } = defaults();
+  assert.equal(DEADLINE_MS, config.deadlineMs);
+  assert.deepEqual([...OPTIONS].sort(), Object.keys(request).filter((key) => !['prompt', 'now', 'asOf'].includes(key)).sort());
 });
