@@ -48,7 +48,7 @@ async function inPage(tabId, frameId, func, ...args) {
 
 /** Passages become records of one document; what was remembered of the page before is replaced. */
 async function rememberFrom(tabId, selection, frameId) {
-  const { url, title, passages } = await inPage(tabId, frameId, readPage, selection);
+  const { url, title, passages } = await inPage(tabId, frameId, readPage, Boolean(selection));
   if (!passages.length) throw new Error('there is no text to remember');
   const created = new Date().toISOString();
   const key = await digest(selection ? `${url}\n${passages.join('\n')}` : url);

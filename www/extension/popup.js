@@ -56,7 +56,7 @@ async function refresh() {
     return;
   }
   // One entry a page: its passages came together and go together.
-  const pages = Map.groupBy ? Map.groupBy(await ask('list'), ({ source }) => source?.session) : new Map();
+  const pages = Map.groupBy(await ask('list'), ({ source }) => source?.session);
   const items = [...pages.values()].map((passages) => {
     const first = passages.reduce((one, other) => ((other.source?.position ?? 0) < (one.source?.position ?? 0) ? other : one));
     const when = first.created === undefined ? '' : new Date(first.created).toISOString().slice(0, 10);
