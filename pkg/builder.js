@@ -1,8 +1,8 @@
 // Records and notes to the bytes of a snapshot.
-import { ForewordError, checkKeys, isTyped } from './errors.js';
+import { checkKeys, isTyped } from './errors.js';
 import { another, current, init } from './instance.js';
 import { SLICE_MS, pacer } from './pace.js';
-import { viewOf } from './source.js';
+import { tableOf } from './source.js';
 
 /**
  * Builds a snapshot, a few milliseconds at a time, so that a page stays responsive; in an instance of its own, whose memory is given back with it.
@@ -21,8 +21,7 @@ export async function buildSnapshot({
 } = {}) {
   await init(module);
   checkKeys(index, current().run((api) => api.defaults()).index, 'index', 'INVALID_CONFIG');
-  const table = staticTable === undefined ? undefined : viewOf(staticTable);
-  if (staticTable !== undefined && !table) throw new ForewordError('STATIC_TABLE', 'a static table is a Uint8Array or ArrayBuffer');
+  const table = tableOf(staticTable);
   const instance = await another();
   const builder = instance.run(({ WasmBuilder }) => new WasmBuilder(index, instance.table(table)));
   const reports = [];

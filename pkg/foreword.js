@@ -5,7 +5,7 @@ import { DEADLINE_MS, OPTIONS } from './known.js';
 import { unpackEvidence } from './evidence.js';
 import { current, init } from './instance.js';
 import { breath } from './pace.js';
-import { received, viewOf } from './source.js';
+import { received, tableOf } from './source.js';
 
 export { buildSnapshot } from './builder.js';
 export { ForewordError } from './errors.js';
@@ -24,50 +24,55 @@ export class Foreword {
   /** Loads a snapshot; one that arrives as a stream is copied while it arrives. */
   static async load(snapshot, options = {}) {
     await init(options.module);
+    const settings = checked(options);
     const instance = current();
-    const bytes = await received(instance, await snapshot);
-    return new Foreword(instance, bytes, options);
+    return new Foreword(instance, await received(instance, await snapshot), settings);
   }
 
   /** Begins with nothing remembered. */
   static async empty(options = {}) {
     await init(options.module);
-    return new Foreword(current(), undefined, options);
+    return new Foreword(current(), undefined, checked(options));
   }
 
-  constructor(instance, bytes, options) {
-    if (options.config !== undefined) checkKeys(options.config, defaults().config, 'config', 'INVALID_CONFIG');
-    const table = options.staticTable === undefined ? undefined : viewOf(options.staticTable);
-    if (options.staticTable !== undefined && !table) throw new ForewordError('STATIC_TABLE', 'a static table is a Uint8Array or ArrayBuffer');
-    // The settings as they are now: a fresh instance gets the same.
-    this.#options = { ...options, config: options.config && JSON.parse(JSON.stringify(options.config)), staticTable: table };
+  constructor(instance, bytes, settings) {
+    this.#options = settings;
     this.#raise(instance, bytes);
   }
 
   #raise(instance, bytes) {
-    const { config, staticTable, providers = [], embedder, semantic, planner, reranker, countTokens, nonce } = this.#options;
+    const { config, staticTable } = this.#options;
     const table = instance.table(staticTable);
-    this.#engine = instance.run(({ WasmEngine }) => {
-      const engine = new WasmEngine(bytes, config, table);
-      engine.setUnpacker(unpackEvidence);
-      const foreign = embedder || config?.semanticTimeoutMs === 0 ? undefined : engine.unread();
-      if (foreign) {
-        throw new ForewordError('MODEL_MISMATCH', `the snapshot's vectors are by \`${foreign}\`: pass its static table as \`staticTable\` or its \`embedder\`, or set config.semanticTimeoutMs to 0 to do without`);
-      }
-      for (const { search, ...spec } of providers) {
-        if (typeof search !== 'function') throw new ForewordError('INVALID_CONFIG', `provider \`${spec.id}\` has no function \`search\``);
-        engine.addProvider(spec, search.bind(spec));
-      }
-      if (embedder) engine.setEmbedder(embedder.id, embedder.dimensions, embedder.embed.bind(embedder));
-      if (semantic) engine.setSemantic(semantic.search.bind(semantic), semantic.reconcile?.bind(semantic));
-      if (planner) engine.setPlanner(planner);
-      if (reranker) engine.setReranker(reranker);
-      if (countTokens) engine.setTokenCounter(countTokens);
-      if (nonce) engine.setNonce(nonce);
-      if (bytes) this.#span = engine.span();
-      return engine;
-    });
+    const engine = instance.run(({ WasmEngine }) => new WasmEngine(bytes, config, table));
+    try {
+      instance.run(() => this.#equip(engine));
+    } catch (error) {
+      engine.free();
+      throw error;
+    }
+    this.#engine = engine;
     this.#instance = instance;
+    if (bytes) this.#span = engine.span();
+  }
+
+  /** Tells an engine whom it may ask. */
+  #equip(engine) {
+    const { config, providers = [], embedder, semantic, planner, reranker, countTokens, nonce } = this.#options;
+    engine.setUnpacker(unpackEvidence);
+    const foreign = embedder || config?.semanticTimeoutMs === 0 ? undefined : engine.unread();
+    if (foreign) {
+      throw new ForewordError('MODEL_MISMATCH', `the snapshot's vectors are by \`${foreign}\`: pass its static table as \`staticTable\` or its \`embedder\`, or set config.semanticTimeoutMs to 0 to do without`);
+    }
+    for (const { search, ...spec } of providers) {
+      if (typeof search !== 'function') throw new ForewordError('INVALID_CONFIG', `provider \`${spec.id}\` has no function \`search\``);
+      engine.addProvider(spec, search.bind(spec));
+    }
+    if (embedder) engine.setEmbedder(embedder.id, embedder.dimensions, embedder.embed.bind(embedder));
+    if (semantic) engine.setSemantic(semantic.search.bind(semantic), semantic.reconcile?.bind(semantic));
+    if (planner) engine.setPlanner(planner);
+    if (reranker) engine.setReranker(reranker);
+    if (countTokens) engine.setTokenCounter(countTokens);
+    if (nonce) engine.setNonce(nonce);
   }
 
   /** The engine; after a trap, another one over the same snapshot that has learned the same. */
@@ -91,8 +96,14 @@ export class Foreword {
 
   /** A change, kept for the day when it has to be made again. */
   #learn(method, ...given) {
+    let kept;
+    try {
+      kept = JSON.stringify(given);
+    } catch (error) {
+      throw new ForewordError('INVALID_RECORD', `what cannot be written as JSON cannot be learned: ${error.message}`, { cause: error });
+    }
     const result = this.#do((engine) => engine[method](...given));
-    this.#learned.push([method, JSON.stringify(given)]);
+    this.#learned.push([method, kept]);
     return result;
   }
 
@@ -230,6 +241,12 @@ export class Foreword {
   [Symbol.dispose ?? Symbol.for('Symbol.dispose')]() {
     this.dispose();
   }
+}
+
+/** The settings as they are now: after a trap, another instance gets the same. */
+function checked(options) {
+  if (options.config !== undefined) checkKeys(options.config, defaults().config, 'config', 'INVALID_CONFIG');
+  return { ...options, config: options.config && JSON.parse(JSON.stringify(options.config)), staticTable: tableOf(options.staticTable) };
 }
 
 /** What the module may take beyond its own deadline, in milliseconds, before the facade answers for it. */

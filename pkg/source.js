@@ -9,6 +9,14 @@ export function viewOf(given) {
   return undefined;
 }
 
+/** The bytes of a static table, if one is given. */
+export function tableOf(given) {
+  if (given === undefined) return undefined;
+  const view = viewOf(given);
+  if (!view) throw new ForewordError('STATIC_TABLE', 'a static table is a Uint8Array or ArrayBuffer');
+  return view;
+}
+
 /** Copies a snapshot into the module, a stream while it is still arriving. */
 export async function received(instance, given) {
   const view = viewOf(given);

@@ -11,3 +11,9 @@ pub fn run(args: &[String]) -> Result<()> {
     println!("3. The demo\n");
     process::show(setup::node(Node::OnPath).arg("www/demo.mjs").args(args))
 }
+
+/// The same in a page, until it is ended.
+pub fn playground(args: &[String]) -> Result<()> {
+    module::ready()?;
+    process::show(setup::node(Node::OnPath).arg("www/playground/serve.mjs").args(args))
+}

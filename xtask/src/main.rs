@@ -19,6 +19,7 @@ cargo xtask setup          install what the other commands need, outside this fo
 cargo xtask build          build the wasm module into pkg/wasm
 cargo xtask test [STAGE..] run every test, or the stages named
 cargo xtask demo [ARGS..]  build, then run the main job in Node; ARGS go to www/demo.mjs
+cargo xtask playground     build, then serve the playground page on this machine
 
 Each command sets up what it needs first; everything may be run twice, and the second run is quick.
 Tools and logs live in $XDG_CACHE_HOME/foreword (by default ~/.cache/foreword).
@@ -35,6 +36,7 @@ fn main() -> ExitCode {
         "build" => module::build(),
         "test" => stages::run(rest),
         "demo" => demo::run(rest),
+        "playground" => demo::playground(rest),
         "help" | "--help" | "-h" => {
             println!("{HELP}\n\nStages of test: {}", stages::names());
             Ok(())

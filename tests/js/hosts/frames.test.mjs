@@ -1,4 +1,4 @@
-// How long a page is held while a snapshot of 10,000 records is built in it and 1,000 recalls run. Figures are printed; FOREWORD_RECORDS sets another size.
+// How long a page is held while a snapshot of 10,000 records is built in it and in a worker (`beside`), and 1,000 recalls run. Figures are printed; FOREWORD_RECORDS sets another size.
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { browse, open, printed, project, put, serve } from './lab.mjs';
@@ -34,12 +34,30 @@ async function watched(work) {
 await Foreword.empty();
 const given = [...records(Number(new URLSearchParams(location.search).get('records') ?? 10000))];
 const build = await watched(() => buildSnapshot({ records: given }));
+const beside = await watched(async () => {
+  const worker = new Worker('./build.js', { type: 'module' });
+  const bytes = await new Promise((resolve, reject) => {
+    worker.onmessage = ({ data }) => resolve(data);
+    worker.onerror = ({ message }) => reject(new Error(message));
+    worker.postMessage(given);
+  });
+  worker.terminate();
+  return bytes;
+});
+const same = beside.result.length === build.result.bytes.length && beside.result.every((byte, at) => byte === build.result.bytes[at]);
 const load = await watched(() => Foreword.load(build.result.bytes));
 const recalls = await watched(async () => {
   for (let n = 0; n < 1000; n++) await load.result.recall(given[(n * 7919) % given.length].statement.split(' ').slice(0, 7).join(' ') + '?');
 });
 globalThis.printed = JSON.stringify({ build: { ...build, result: 0 }, load: { ...load, result: 0 }, recalls: { ...recalls, result: 0 } });
 </script>`,
+  'build.js': `
+import { buildSnapshot } from './node_modules/foreword/entry.default.js';
+onmessage = async ({ data: records }) => {
+  const { bytes } = await buildSnapshot({ records });
+  postMessage(bytes, [bytes.buffer]);
+};
+`,
   'records.js': `
 /** Statements of some forty words, of a vocabulary as skewed as that of real notes. */
 export function* records(count) {
@@ -62,10 +80,11 @@ export function* records(count) {
 test('a page is not held', async (t) => {
   const page = await open(await browse('chrome'), `${await serve({ '/': dir })}/?records=${process.env.FOREWORD_RECORDS ?? 10000}`);
   const measured = JSON.parse(await printed(page, 300_000));
-  for (const part of ['build', 'load', 'recalls']) {
+  for (const part of ['build', 'beside', 'load', 'recalls']) {
     const { took, turns, longest, over } = measured[part];
     t.diagnostic(`${part}: ${took.toFixed(0)} ms, ${turns} turns, longest ${longest.map((ms) => ms.toFixed(1)).join(', ')} ms, ${over} over 16 ms`);
     // Not how long they are, which is the machine's affair, but that there are any: nobody else got one before.
     if (part !== 'load') assert.ok(turns > 20, `${part}: ${turns} turns`);
   }
+  assert.ok(measured.same, 'a worker builds the same bytes');
 });
