@@ -49,7 +49,7 @@ const load = await watched(() => Foreword.load(build.result.bytes));
 const recalls = await watched(async () => {
   for (let n = 0; n < 1000; n++) await load.result.recall(given[(n * 7919) % given.length].statement.split(' ').slice(0, 7).join(' ') + '?');
 });
-globalThis.printed = JSON.stringify({ build: { ...build, result: 0 }, load: { ...load, result: 0 }, recalls: { ...recalls, result: 0 } });
+globalThis.printed = JSON.stringify({ same, beside: { ...beside, result: 0 }, build: { ...build, result: 0 }, load: { ...load, result: 0 }, recalls: { ...recalls, result: 0 } });
 </script>`,
   'build.js': `
 import { buildSnapshot } from './node_modules/foreword/entry.default.js';
