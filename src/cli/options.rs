@@ -12,7 +12,7 @@ use foreword::error::{Error, ErrorCode};
 use foreword::memory::{Scope, Timestamp};
 use foreword::retrieve::LocalModel;
 use foreword::snapshot::{IndexConfig, Segment};
-use serde_json::Value;
+use serde_json::{Value, json};
 
 use super::failure::Failure;
 
@@ -68,10 +68,21 @@ pub struct ConfigArgs {
 impl ConfigArgs {
     /// The defaults with the file laid over them.
     pub fn load(&self) -> Result<(Config, IndexConfig), Failure> {
-        let Some(path) = &self.config else { return Ok(Default::default()) };
-        let invalid =
-            |error: serde_json::Error| Error::new(ErrorCode::InvalidConfig, format!("{}: {error}", path.display()));
-        let mut given: Value = serde_json::from_slice(&read(path)?).map_err(invalid)?;
+        self.load_with(&[])
+    }
+
+    /// The same with these settings laid over both.
+    pub fn load_with(&self, settings: &[Setting]) -> Result<(Config, IndexConfig), Failure> {
+        let name = self.config.as_ref().map_or_else(|| "settings".into(), |path| path.display().to_string());
+        let invalid = |error: serde_json::Error| Error::new(ErrorCode::InvalidConfig, format!("{name}: {error}"));
+        let mut given = match &self.config {
+            Some(path) => serde_json::from_slice(&read(path)?).map_err(invalid)?,
+            None => Value::Object(Default::default()),
+        };
+        for setting in settings {
+            let nested = setting.key.rsplit('.').fold(setting.value.clone(), |value, key| json!({ key: value }));
+            lay(&mut given, nested);
+        }
         let index = given.as_object_mut().and_then(|keys| keys.remove("index")).unwrap_or(Value::Null);
         let config: Config =
             serde_json::from_value(over(Config::default(), given).map_err(invalid)?).map_err(invalid)?;
@@ -83,21 +94,29 @@ impl ConfigArgs {
 
 /// `defaults` with `given` laid over them, key by key.
 fn over(defaults: impl serde::Serialize, given: Value) -> Result<Value, serde_json::Error> {
-    fn lay(under: &mut Value, over: Value) {
-        match (under, over) {
-            (Value::Object(under), Value::Object(over)) => {
-                for (key, value) in over {
-                    lay(under.entry(key).or_insert(Value::Null), value);
-                }
-            }
-            (under, over) => *under = over,
-        }
-    }
     let mut value = serde_json::to_value(defaults)?;
     if !given.is_null() {
         lay(&mut value, given);
     }
     Ok(value)
+}
+
+fn lay(under: &mut Value, over: Value) {
+    match (under, over) {
+        (Value::Object(under), Value::Object(over)) => {
+            for (key, value) in over {
+                lay(under.entry(key).or_insert(Value::Null), value);
+            }
+        }
+        (under, over) => *under = over,
+    }
+}
+
+/// One setting by its path in the configuration, such as `search.groupWeight`, and its value.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Setting {
+    pub key: String,
+    pub value: Value,
 }
 
 /// A snapshot and what is needed to ask it.

@@ -218,7 +218,9 @@ impl Recall {
         }
         if let Some(model) = engine.store().model().filter(|_| wanted || engine.store().learned() > 0) {
             let mut vector = vec![0.0; model.dimensions()];
-            model.embed(&self.query.text, &mut vector);
+            // Names are compared by themselves, and would drown what is asked.
+            let names = engine.store().names_in(&self.query, &engine.store().masks(&self.view));
+            model.embed(&self.query.without(&names), &mut vector);
             self.side = Some(Side { vector: Probe::new(&quantize(&vector)), share: model.share() });
         }
         self.decide(engine, counter)

@@ -10,6 +10,6 @@ pub use lexical::{
     Bm25, Entry, Lexical, LexicalBuilder, LexicalParts, MAX_DOCUMENTS, Posting, Postings, Vocabulary, Word, idf,
 };
 pub use links::{Links, LinksParts, NO_LINK, Span, SpanKind};
-pub use term::{who_key, who_term};
+pub use term::{answer_term, who_key, who_term};
 pub use vectors::{Probe, Vectors, VectorsBuilder};
 pub use view::U32s;

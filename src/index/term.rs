@@ -1,8 +1,9 @@
-//! Terms that no text can spell: who a record is about or by.
+//! Terms that no text can spell: who a record is about or by, what kind of answer it holds.
 
-use crate::text;
+use crate::text::{self, Answer};
 
 const WHO: char = '\u{1}';
+const ANSWER: char = '\u{2}';
 
 /// The form in which names are compared: folded tokens with single spaces between them.
 pub fn who_key(name: &str) -> String {
@@ -24,6 +25,15 @@ pub fn who_term(key: &str) -> String {
     let mut term = String::from(WHO);
     term.push_str(key);
     term
+}
+
+/// The index term of records that hold an answer of this kind.
+pub fn answer_term(kind: Answer) -> String {
+    let name = match kind {
+        Answer::Time => "time",
+        Answer::Quantity => "quantity",
+    };
+    format!("{ANSWER}{name}")
 }
 
 #[cfg(test)]

@@ -17,6 +17,6 @@ pub use dates::Asked;
 pub use mask::{Mask, MaskCache, View};
 pub use provider::{ProviderResult, Rejection};
 pub use query::{Query, QueryTerm};
-pub use search::{Found, FusionMethod, Hit, Part, Scratch, SearchConfig, Side, TermStatistics, search};
+pub use search::{Found, FusionMethod, Hit, Part, Scratch, SearchConfig, Side, TermStatistics, names_in, search};
 pub use store::{BASE, LocalModel, OVERLAY, Store};
 pub use themes::{Theme, ThemesRequest};

@@ -1,7 +1,7 @@
 use super::dates::{Asked, dates_in};
 use crate::index::{who_key, who_term};
 use crate::memory::{KnownEntity, Scope, Timestamp};
-use crate::text::{self, Kind, Role};
+use crate::text::{self, Answer, Kind, Role};
 
 /// A prompt as the indexes see it.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -14,6 +14,8 @@ pub struct Query {
     pub dates: Vec<Asked>,
     /// Keys of everything in it that might be a name: runs of up to four words, and known entities.
     pub name_keys: Vec<String>,
+    /// What kind of answer it asks for, where it says so.
+    pub expects: Option<Answer>,
     /// Number of tokens, grammar included.
     pub length: usize,
 }
@@ -55,6 +57,7 @@ impl Query {
             words.push(token.surface.to_string());
             query.add(&token, false);
         });
+        query.expects = Answer::asked(&words);
         query.read_grammar(&words, text);
         let dates = dates_in(&words, now);
         query.dates = dates.asked;
@@ -131,6 +134,19 @@ impl Query {
     /// Index terms of the possible names.
     pub fn who_terms(&self) -> impl Iterator<Item = String> + '_ {
         self.name_keys.iter().map(|key| who_term(key))
+    }
+
+    /// The prompt without these names, given by their keys; the whole of it where nothing else is left.
+    pub fn without(&self, names: &[String]) -> String {
+        let is_name = |word: &str| {
+            let mut known = false;
+            text::tokenize(word, &mut |token| {
+                known |= names.iter().any(|name| name.split(' ').any(|part| part == token.surface))
+            });
+            known
+        };
+        let words: Vec<&str> = self.text.split_whitespace().filter(|word| !is_name(word)).collect();
+        if words.is_empty() { self.text.clone() } else { words.join(" ") }
     }
 
     /// Whether the prompt names a date.

@@ -2,7 +2,7 @@ use serde::{Deserialize, Serialize};
 
 use super::linked::lend;
 use super::{Mask, Query};
-use crate::index::{Postings, Probe, idf};
+use crate::index::{Postings, Probe, answer_term, idf};
 use crate::snapshot::Segment;
 use crate::text::{Kind, Role};
 
@@ -41,6 +41,8 @@ pub struct SearchConfig {
     /// Days after a date in the prompt over which records still count for it, less and less: people tell afterwards what happened. Default 10; level
     /// from 5 to 20.
     pub date_days: f32,
+    /// What holding the kind of answer that is asked for counts for (a time for `when`, a quantity for `how many`), against 1 for words of content.
+    pub answer_weight: f32,
     /// The most that a record gains by what the best other hits are linked to: near texts, shared names, one community. 0 switches links
     /// off.
     pub links_weight: f32,
@@ -73,6 +75,7 @@ impl Default for SearchConfig {
             mention_boost: 1.3,
             date_weight: 1.25,
             date_days: 10.0,
+            answer_weight: 2.0,
             links_weight: 0.05,
         }
     }
@@ -161,6 +164,8 @@ pub struct Found {
     pub visible: usize,
     /// How many of them are of a time that the prompt names.
     pub dated: usize,
+    /// How many of them hold the kind of answer that is asked for.
+    pub answering: usize,
     /// Share that the semantic ranking was given.
     pub semantic_share: f32,
     /// The highest cosine of any visible record.
@@ -200,6 +205,8 @@ pub struct Part<'a> {
 struct Bound<'a> {
     terms: Vec<Postings<'a>>,
     names: Vec<Postings<'a>>,
+    /// Records that hold the kind of answer that is asked for.
+    answers: Postings<'a>,
     groups: Vec<Postings<'a>>,
 }
 
@@ -211,6 +218,7 @@ impl<'a> Bound<'a> {
         Bound {
             terms: query.terms.iter().map(|term| list(&term.term)).collect(),
             names: query.who_terms().map(|term| list(&term)).collect(),
+            answers: query.expects.map(|kind| list(&answer_term(kind))).unwrap_or_default(),
             groups: query
                 .terms
                 .iter()
@@ -218,6 +226,17 @@ impl<'a> Bound<'a> {
                 .collect(),
         }
     }
+}
+
+/// Keys of the names in the prompt that visible records are about or by.
+pub fn names_in(parts: &[Part<'_>], query: &Query) -> Vec<String> {
+    let known = |term: &str| {
+        parts.iter().any(|part| {
+            let index = part.segment.lexical();
+            index.find(term).is_some_and(|at| visible_own(index.postings(at), part.mask) > 0)
+        })
+    };
+    query.name_keys.iter().zip(query.who_terms()).filter(|(_, term)| known(term)).map(|(key, _)| key.clone()).collect()
 }
 
 /// Searches the parts of a store as one collection: a term's rarity is counted over all of them, so their scores compare.
@@ -240,7 +259,7 @@ pub fn search(parts: &[Part<'_>], query: &Query, config: &SearchConfig, scratch:
 fn statistics(parts: &[Part<'_>], bound: &[Bound<'_>], query: &Query, dated: usize) -> Found {
     let visible = parts.iter().map(|part| part.mask.visible()).sum();
     let mut found = Found { visible, dated, ..Found::default() };
-    let named: Vec<&str> = query
+    let named: Vec<&String> = query
         .name_keys
         .iter()
         .enumerate()
@@ -250,9 +269,10 @@ fn statistics(parts: &[Part<'_>], bound: &[Bound<'_>], query: &Query, dated: usi
                 .zip(bound)
                 .any(|(part, bound)| bound.names.get(*at).is_some_and(|list| visible_own(*list, part.mask) > 0))
         })
-        .map(|(_, key)| key.as_str())
+        .map(|(_, key)| key)
         .collect();
     found.names = named.iter().map(|name| name.to_string()).collect();
+    found.answering = parts.iter().zip(bound).map(|(part, bound)| visible_own(bound.answers, part.mask)).sum();
     for (at, term) in query.terms.iter().enumerate() {
         let lists = bound.iter().map(|bound| bound.terms.get(at).copied().unwrap_or_default());
         let frequency = parts.iter().zip(lists).map(|(part, list)| visible_own(list, part.mask)).sum();
@@ -316,6 +336,8 @@ fn candidates(
     for (list, weight) in bound.terms.iter().zip(&weights) {
         list.add_to(&mut scratch.scores, steps(*weight));
     }
+    let answer_weight = config.answer_weight * idf(found.visible, found.answering);
+    bound.answers.add_to(&mut scratch.scores, steps(answer_weight));
     add_groups(segment, &bound.groups, &weights, config.group_weight, scratch);
     let date_weight = config.date_weight * idf(found.visible, found.dated) / UNIT;
     let dates = scratch.dates.get(first..).unwrap_or(&[]);

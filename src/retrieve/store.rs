@@ -1,7 +1,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use super::{Found, Hit, Mask, MaskCache, Part, Query, Scratch, SearchConfig, Side, View, search};
+use super::{Found, Hit, Mask, MaskCache, Part, Query, Scratch, SearchConfig, Side, View, names_in, search};
 use crate::embed::EmbeddingModel;
 use crate::error::{Error, ErrorCode};
 use crate::memory::{Catalog, Record, Status, Timestamp, Topic};
@@ -298,6 +298,13 @@ impl Store {
         let parts =
             [Part { segment: &self.base, mask: base, side }, Part { segment: &self.overlay, mask: overlay, side }];
         search(&parts, query, config, scratch)
+    }
+
+    /// Keys of the names in the prompt that records visible to these masks are about or by.
+    pub fn names_in(&self, query: &Query, masks: &[Mask; 2]) -> Vec<String> {
+        let [base, overlay] = masks;
+        let part = |segment, mask| Part { segment, mask, side: None };
+        names_in(&[part(&self.base, base), part(&self.overlay, overlay)], query)
     }
 
     /// The segment that a hit is in.

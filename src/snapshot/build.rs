@@ -11,10 +11,11 @@ use super::{IndexConfig, ShapeConfig};
 use crate::embed::{Batch, EmbeddingModel, Quantized, quantize};
 use crate::error::{Error, ErrorCode};
 use crate::index::{
-    Bm25, Entry, LexicalBuilder, LexicalParts, MAX_DOCUMENTS, VectorsBuilder, Vocabulary, Word, who_key, who_term,
+    Bm25, Entry, LexicalBuilder, LexicalParts, MAX_DOCUMENTS, VectorsBuilder, Vocabulary, Word, answer_term, who_key,
+    who_term,
 };
 use crate::memory::{Catalog, KnownEntity, Record, Scope, Shape, Status, Timestamp, Topic};
-use crate::text::{self, Signature};
+use crate::text::{self, Answer, Signature};
 
 /// Collects records and catalog entries and writes a snapshot.
 ///
@@ -85,6 +86,17 @@ impl Alone {
             }
         }
     }
+}
+
+/// A record's text as terms.
+#[derive(Default)]
+struct Read {
+    /// Every term with frequency 1, in order.
+    statement: Vec<(u32, f32)>,
+    /// Those in sentences that ask.
+    asked: Vec<u32>,
+    /// The kinds of answer that it holds.
+    answers: smallvec::SmallVec<[Answer; 2]>,
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -470,7 +482,8 @@ impl Work {
     }
 
     fn analyse(&mut self, record: &Record, weights: &ShapeConfig, catalog: &Catalog) {
-        let statement = merge(self.read(record));
+        let Read { statement, asked, answers } = self.read(record);
+        let statement = merge(statement);
         let mut own: Vec<(u32, f32)> =
             statement.iter().map(|(term, frequency)| (*term, frequency * weights.statement)).collect();
         count(&mut self.vocabulary, &record.title, weights.title, &mut own);
@@ -479,6 +492,8 @@ impl Work {
         }
         // Length is that of the running text; labels do not make a record long.
         let length = own.iter().map(|(_, frequency)| frequency).sum::<f32>();
+        // What is asked is seldom what is told; the length stays.
+        own.extend(asked.into_iter().map(|term| (term, (weights.asked - 1.0) * weights.statement)));
         count(&mut self.vocabulary, &record.subject, weights.subject, &mut own);
         count(&mut self.vocabulary, &record.predicate, weights.predicate, &mut own);
         if let Some(topic) = &record.topic {
@@ -498,7 +513,10 @@ impl Work {
                 }
             }
         }
-        let marks = self.marks_of(record);
+        let mut marks = self.marks_of(record);
+        for kind in answers {
+            marks.push(Entry { term: self.vocabulary.term(&answer_term(kind)), own: 1.0, context: 0.0 });
+        }
         self.marks.push(marks);
         self.own.push(merge(own));
         self.statements.push(statement);
@@ -506,20 +524,34 @@ impl Work {
     }
 
     /// Cuts a record's text into the terms of its statement, and signs the text.
-    fn read(&mut self, record: &Record) -> Vec<(u32, f32)> {
-        let (mut statement, words) = (Vec::new(), &mut self.words);
+    fn read(&mut self, record: &Record) -> Read {
+        let (mut read, words) = (Read::default(), &mut self.words);
         words.clear();
-        text::tokenize(record.text(), &mut |token| {
-            let Word { term: Some(term), bit } = self.vocabulary.token(&token) else { return };
-            statement.push((term, 1.0));
-            words.extend(bit.map(|bit| (term, bit)));
-        });
+        for (sentence, asks) in text::sentences(record.text()) {
+            text::tokenize(sentence, &mut |token| {
+                for kind in Answer::ALL {
+                    if !asks && !read.answers.contains(&kind) && kind.is_given_by(&token) {
+                        read.answers.push(kind);
+                    }
+                }
+                let Word { term: Some(term), bit } = self.vocabulary.token(&token) else { return };
+                read.statement.push((term, 1.0));
+                if asks {
+                    read.asked.push(term);
+                }
+                words.extend(bit.map(|bit| (term, bit)));
+            });
+        }
         words.sort_unstable();
         words.dedup();
         let mut signature = Signature::default();
         words.iter().for_each(|(_, bit)| signature.add(*bit));
         self.signatures.extend_from_slice(&signature.to_bytes());
-        if record.statement.is_empty() { Vec::new() } else { statement }
+        if record.statement.is_empty() {
+            read.statement.clear();
+            read.asked.clear();
+        }
+        read
     }
 
     /// Whom the record is about or by counts as its own; whom it only names counts as context.

@@ -25,6 +25,8 @@ pub struct ShapeConfig {
     pub bm25: Bm25,
     /// The text itself.
     pub statement: f32,
+    /// Words of its sentences that ask, against 1 for those that tell. Default 0.3 for turns, else 1; level from 0.2 to 0.6.
+    pub asked: f32,
     /// Its heading.
     pub title: f32,
     /// Whom it is about.
@@ -41,10 +43,10 @@ pub struct ShapeConfig {
     pub cues: f32,
     /// The topic it belongs to.
     pub topic: f32,
-    /// Text of the record just before it in the same session or document: of a turn, often the question that it answers. Default 0.4 for turns, else
-    /// 0.1; level from 0.3 to 0.5.
+    /// Text of the record just before it in the same session or document: of a turn, often the question that it answers. Default 0.4 for turns,
+    /// 0.2 for facts, else 0.1; level from 0.3 to 0.5.
     pub before: f32,
-    /// Text of the record just after it. Default 0.3 for turns, else 0.1; level from 0.2 to 0.4.
+    /// Text of the record just after it. Default 0.3 for turns, 0.2 for facts, else 0.1; level from 0.2 to 0.4.
     pub after: f32,
     /// Text of the records two places before and after it. Default 0.15 for turns, else 0; level from 0.1 to 0.2.
     pub further: f32,
@@ -56,6 +58,7 @@ impl ShapeConfig {
     const BASE: ShapeConfig = ShapeConfig {
         bm25: Bm25 { k1: 0.9, b: 0.4 },
         statement: 1.0,
+        asked: 1.0,
         title: 1.0,
         subject: 1.0,
         entities: 0.7,
@@ -80,8 +83,8 @@ impl Default for ShapeConfig {
 impl Default for IndexConfig {
     fn default() -> Self {
         IndexConfig {
-            turn: ShapeConfig { before: 0.4, after: 0.3, further: 0.15, context: 0.2, ..ShapeConfig::BASE },
-            fact: ShapeConfig { bm25: Bm25 { k1: 1.5, b: 0.4 }, ..ShapeConfig::BASE },
+            turn: ShapeConfig { asked: 0.3, before: 0.4, after: 0.3, further: 0.15, context: 0.2, ..ShapeConfig::BASE },
+            fact: ShapeConfig { bm25: Bm25 { k1: 1.5, b: 0.4 }, before: 0.2, after: 0.2, ..ShapeConfig::BASE },
             section: ShapeConfig { bm25: Bm25 { k1: 1.2, b: 0.75 }, ..ShapeConfig::BASE },
             group: Bm25 { k1: 1.2, b: 0.75 },
         }

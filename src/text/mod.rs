@@ -1,21 +1,25 @@
 //! Words and bytes: how text is cut, folded and stemmed, the same road for records and for prompts; how it is
 //! made safe to show, and shortened.
 
+mod answer;
 mod fold;
 mod language;
 mod stem;
 mod stop;
 mod tokenize;
+mod sentences;
 mod signature;
 
 mod controls;
 mod escape;
 mod truncate;
 
+pub use answer::Answer;
 pub use controls::{Glyph, glyphs};
 pub use escape::{Style, escape, escape_prefix, unescape};
 pub use fold::fold;
 pub use language::{Language, is_grammar_pair, is_hiragana, is_korean_ending, language};
+pub use sentences::sentences;
 pub use signature::{NEAR, Signature, Weight};
 pub use stem::stem;
 pub use stop::{Role, role};

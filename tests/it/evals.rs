@@ -62,13 +62,14 @@ fn locomo_prints_three_levels_of_six_figures() {
     let found = eval(&["locomo", CONVERSATIONS, "--json"]).json();
     assert_eq!(keys(&found), ["observations", "sessions", "turns"]);
     for level in keys(&found) {
-        let mut expected = FIGURES;
+        let mut expected = [&FIGURES[..], &["recall within 2048", "recall within 512"]].concat();
         expected.sort_unstable();
         assert_eq!(keys(&found[level]), expected);
         let figure = |name: &str| found[level][name].as_f64().expect("a number");
         assert!(FIGURES.iter().all(|name| (0.0..=1.0).contains(&figure(name))), "{level}: {}", found[level]);
         assert!(figure("recall@1") <= figure("recall@5") && figure("recall@5") <= figure("recall@10"));
         assert!(figure("recall@10") >= 0.8, "{level}: {}", found[level]);
+        assert!(figure("recall within 512") <= figure("recall within 2048"), "{level}: {}", found[level]);
     }
 }
 

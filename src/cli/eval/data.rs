@@ -20,9 +20,9 @@ pub struct Conversation {
     pub queries: Vec<Query>,
 }
 
-/// One turn of a dialogue.
+/// Who said what, when.
 #[derive(Deserialize)]
-pub struct Turn {
+pub struct Said {
     #[serde(deserialize_with = "text")]
     pub id: String,
     pub text: String,
@@ -31,6 +31,24 @@ pub struct Turn {
     pub session: String,
     #[serde(default)]
     pub timestamp: Option<Timestamp>,
+}
+
+impl Said {
+    fn record(&self, kind: &str) -> Record {
+        let mut record = Record::new(self.id.clone(), self.text.clone());
+        record.kind = kind.into();
+        record.created = self.timestamp;
+        record.source.session.clone_from(&self.session);
+        record.source.speaker.clone_from(&self.speaker);
+        record
+    }
+}
+
+/// One turn of a dialogue.
+#[derive(Deserialize)]
+pub struct Turn {
+    #[serde(flatten)]
+    pub said: Said,
     /// What is to be seen in a picture that came with it.
     #[serde(default)]
     pub caption: String,
@@ -39,14 +57,8 @@ pub struct Turn {
 /// A fact drawn from some turns.
 #[derive(Deserialize)]
 pub struct Observation {
-    #[serde(deserialize_with = "text")]
-    pub id: String,
-    pub text: String,
-    pub speaker: String,
-    #[serde(deserialize_with = "text")]
-    pub session: String,
-    #[serde(default)]
-    pub timestamp: Option<Timestamp>,
+    #[serde(flatten)]
+    pub said: Said,
     pub evidence: Vec<String>,
 }
 
@@ -145,26 +157,22 @@ pub fn lines<T: DeserializeOwned>(path: &Path) -> Result<Vec<T>, Failure> {
 pub fn turn_records(turns: &[Turn]) -> Vec<Record> {
     let mut places: Vec<(&str, u32)> = Vec::new();
     let mut records = Vec::with_capacity(turns.len());
-    for turn in turns {
-        let at = places.iter().position(|(session, _)| *session == turn.session).unwrap_or_else(|| {
-            places.push((&turn.session, 0));
+    for Turn { said, caption } in turns {
+        let at = places.iter().position(|(session, _)| *session == said.session).unwrap_or_else(|| {
+            places.push((&said.session, 0));
             places.len() - 1
         });
         let Some((_, next)) = places.get_mut(at) else { continue };
         let position = *next;
         *next += 1;
-        let mut record = Record::new(turn.id.clone(), turn.text.clone());
-        match (turn.text.trim().is_empty(), turn.caption.is_empty()) {
+        let mut record = said.record("turn");
+        match (said.text.trim().is_empty(), caption.is_empty()) {
             (true, true) => continue,
-            (true, false) => record.statement.clone_from(&turn.caption),
+            (true, false) => record.statement.clone_from(caption),
             (false, true) => {}
-            (false, false) => record.cues = vec![turn.caption.clone()],
+            (false, false) => record.cues = vec![caption.clone()],
         }
-        record.kind = "turn".into();
-        record.created = turn.timestamp;
-        record.source.session.clone_from(&turn.session);
         record.source.position = Some(position);
-        record.source.speaker.clone_from(&turn.speaker);
         records.push(record);
     }
     records
@@ -172,27 +180,20 @@ pub fn turn_records(turns: &[Turn]) -> Vec<Record> {
 
 /// The facts of a conversation as records.
 pub fn observation_records(observations: &[Observation]) -> Vec<Record> {
-    let record = |observation: &Observation| {
-        let mut record = Record::new(observation.id.clone(), observation.text.clone());
-        record.kind = "observation".into();
-        record.subject.clone_from(&observation.speaker);
-        record.created = observation.timestamp;
-        record.source.session.clone_from(&observation.session);
-        record.source.speaker.clone_from(&observation.speaker);
-        record
-    };
-    observations.iter().filter(|observation| !observation.text.trim().is_empty()).map(record).collect()
+    let said = observations.iter().map(|observation| &observation.said);
+    let record = |said: &Said| Record { subject: said.speaker.clone(), ..said.record("observation") };
+    said.filter(|said| !said.text.trim().is_empty()).map(record).collect()
 }
 
 /// The sessions of a conversation as records: all that was said, a turn a line.
 pub fn session_records(turns: &[Turn]) -> Vec<Record> {
     let mut records: Vec<Record> = Vec::new();
-    for turn in turns {
-        let known = records.iter().position(|record| record.id == turn.session);
+    for Turn { said, caption } in turns {
+        let known = records.iter().position(|record| record.id == said.session);
         let at = known.unwrap_or_else(|| {
-            let mut record = Record::new(turn.session.clone(), "");
+            let mut record = Record::new(said.session.clone(), "");
             record.kind = "section".into();
-            record.created = turn.timestamp;
+            record.created = said.timestamp;
             records.push(record);
             records.len() - 1
         });
@@ -200,11 +201,11 @@ pub fn session_records(turns: &[Turn]) -> Vec<Record> {
         if !record.statement.is_empty() {
             record.statement.push('\n');
         }
-        record.statement.push_str(&turn.speaker);
+        record.statement.push_str(&said.speaker);
         record.statement.push_str(": ");
-        record.statement.push_str(&turn.text);
-        if !turn.caption.is_empty() {
-            record.cues.push(turn.caption.clone());
+        record.statement.push_str(&said.text);
+        if !caption.is_empty() {
+            record.cues.push(caption.clone());
         }
     }
     records

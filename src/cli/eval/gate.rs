@@ -35,7 +35,7 @@ pub struct Args {
 /// Where a prompt comes from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
-enum Label {
+pub enum Label {
     /// A question that this store answers.
     Question,
     /// A prompt that needs no memory.
@@ -47,8 +47,8 @@ enum Label {
 /// One decision.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Decision<'a> {
-    label: Label,
+pub struct Decision<'a> {
+    pub label: Label,
     store: &'a str,
     masked: bool,
     id: &'a str,
@@ -56,10 +56,10 @@ struct Decision<'a> {
     /// Whether it has at most [`SHORT`] words.
     short: bool,
     /// Whether memory was wanted and something stands in the block.
-    yes: bool,
+    pub yes: bool,
     should_retrieve: bool,
     included: usize,
-    confidence: f64,
+    pub confidence: f64,
     signals: Signals,
 }
 
@@ -80,12 +80,7 @@ pub fn run(args: &Args, output: &mut Output) -> Result<(), Failure> {
     let conversations = conversations(&args.stores)?;
     let negatives: Vec<Negative> = lines(&args.negatives)?;
     let stores: Vec<Store> = conversations.iter().map(|one| Store::new(one, args.mask_names)).collect();
-    let numbers: Vec<usize> = (0..stores.len()).collect();
-    let decisions: Vec<Vec<Decision>> = each("deciding", &numbers, |number| {
-        let Some(store) = stores.get(*number) else { return Ok(Vec::new()) };
-        let others = stores.iter().enumerate().filter(|(other, _)| other != number).map(|(_, other)| other);
-        store.decide(&subject, &negatives, others, args.mask_names)
-    })?;
+    let decisions = decide_all(&subject, &stores, &negatives, args.mask_names)?;
     if let Some(path) = &args.dump_signals {
         dump(path, decisions.iter().flatten())?;
     }
@@ -130,6 +125,21 @@ pub fn run(args: &Args, output: &mut Output) -> Result<(), Failure> {
     ))
 }
 
+/// What every store says to its own questions, to the negatives and to the other stores' questions.
+pub fn decide_all<'a>(
+    subject: &Subject,
+    stores: &'a [Store<'a>],
+    negatives: &'a [Negative],
+    masked: bool,
+) -> Result<Vec<Vec<Decision<'a>>>, Failure> {
+    let numbers: Vec<usize> = (0..stores.len()).collect();
+    each("deciding", &numbers, |number| {
+        let Some(store) = stores.get(*number) else { return Ok(Vec::new()) };
+        let others = stores.iter().enumerate().filter(|(other, _)| other != number).map(|(_, other)| other);
+        store.decide(subject, negatives, others, masked)
+    })
+}
+
 /// How the stated confidence compares with the share of prompts that the store answers; questions of other stores are told apart,
 /// since they are many and made to be hard.
 fn reliability<'a>(output: &mut Output, decisions: impl Iterator<Item = &'a Decision<'a>>) -> Result<(), Failure> {
@@ -155,14 +165,14 @@ fn reliability<'a>(output: &mut Output, decisions: impl Iterator<Item = &'a Deci
 }
 
 /// A store of observations and the questions that it answers.
-struct Store<'a> {
+pub struct Store<'a> {
     conversation: &'a Conversation,
     task: Task,
     questions: Vec<(&'a Query, String)>,
 }
 
 impl<'a> Store<'a> {
-    fn new(conversation: &'a Conversation, mask: bool) -> Store<'a> {
+    pub fn new(conversation: &'a Conversation, mask: bool) -> Store<'a> {
         let task = Task::new(conversation, Level::Observations);
         let questions = conversation.queries.iter().filter(|query| !task.gold(query).is_empty());
         let text = |query: &Query| {

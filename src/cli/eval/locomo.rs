@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::data::{Conversation, Query, conversations, observation_records, session_records, turn_records};
 use super::metrics::Figures;
-use super::{Subject, SubjectArgs, dump, each, ids, ten};
+use super::{Subject, SubjectArgs, dump, each, ids, recall, ten};
 use crate::cli::failure::Failure;
 use crate::cli::output::Output;
 
@@ -18,6 +18,9 @@ pub struct Args {
     folder: PathBuf,
     #[command(flatten)]
     subject: SubjectArgs,
+    /// Leave out the recall within budgets, which takes longest.
+    #[arg(long)]
+    only_rankings: bool,
     /// Write what was found for every question, as JSON lines.
     #[arg(long, value_name = "FILE")]
     dump: Option<PathBuf>,
@@ -32,9 +35,9 @@ pub enum Level {
 }
 
 impl Level {
-    const ALL: [Level; 3] = [Level::Turns, Level::Observations, Level::Sessions];
+    pub const ALL: [Level; 3] = [Level::Turns, Level::Observations, Level::Sessions];
 
-    fn name(self) -> &'static str {
+    pub fn name(self) -> &'static str {
         match self {
             Level::Turns => "turns",
             Level::Observations => "observations",
@@ -68,7 +71,7 @@ impl Task {
             }
             Level::Observations => {
                 let observations = &conversation.observations;
-                let covers = observations.iter().map(|fact| (fact.id.clone(), fact.evidence.clone())).collect();
+                let covers = observations.iter().map(|fact| (fact.said.id.clone(), fact.evidence.clone())).collect();
                 (observation_records(observations), covers)
             }
             Level::Sessions => {
@@ -78,7 +81,7 @@ impl Task {
             }
         };
         let stands_for = match level {
-            Level::Sessions => turns.iter().map(|turn| (turn.id.clone(), turn.session.clone())).collect(),
+            Level::Sessions => turns.iter().map(|turn| (turn.said.id.clone(), turn.said.session.clone())).collect(),
             _ => covers.values().flatten().map(|id| (id.clone(), id.clone())).collect(),
         };
         Task { records, covers, stands_for }
@@ -95,18 +98,26 @@ impl Task {
     }
 }
 
+/// Budgets of the recall part, in bytes, of which it is told how much of the gold evidence the written block holds.
+const BUDGETS: [usize; 2] = [512, 2048];
+
 /// What was found for one question.
 #[derive(Serialize)]
-struct Answer<'a> {
-    level: &'static str,
-    conversation: &'a str,
+pub struct Answer<'a> {
+    pub level: &'static str,
+    pub conversation: &'a str,
     id: &'a str,
     category: &'a str,
     question: &'a str,
-    gold: Vec<String>,
+    pub gold: Vec<String>,
     ranked: Vec<String>,
     scores: Vec<f64>,
-    figures: Figures,
+    pub figures: Figures,
+    /// For each result, the gold ids that it covers.
+    #[serde(skip)]
+    pub covered: Vec<Vec<String>>,
+    /// Share of the gold ids that the block of a recall covers, by budget.
+    pub within: Vec<(usize, f64)>,
 }
 
 pub fn run(args: &Args, output: &mut Output) -> Result<(), Failure> {
@@ -115,8 +126,10 @@ pub fn run(args: &Args, output: &mut Output) -> Result<(), Failure> {
     let conversations = conversations(&args.folder)?;
     let tasks: Vec<(&Conversation, Level)> =
         Level::ALL.iter().flat_map(|level| conversations.iter().map(move |one| (one, *level))).collect();
-    let answers: Vec<Vec<Answer>> =
-        each("searching", &tasks, |(conversation, level)| ask(&subject, conversation, *level))?;
+    let answers: Vec<Vec<Answer>> = {
+        let budgets: &[usize] = if args.only_rankings { &[] } else { &BUDGETS };
+        each("searching", &tasks, |(conversation, level)| ask(&subject, conversation, *level, budgets))?
+    };
     if let Some(path) = &args.dump {
         dump(path, answers.iter().flatten())?;
     }
@@ -129,11 +142,11 @@ pub fn run(args: &Args, output: &mut Output) -> Result<(), Failure> {
             let message = format!("no question has evidence among the {}: nothing can be measured", level.name());
             Failure::file(&args.folder, message)
         })?;
-        totals.insert(level.name(), (mean, figures.len()));
+        let within = within(answers.iter().flatten().filter(|answer| answer.level == level.name()));
+        totals.insert(level.name(), Total { figures: mean, within, questions: figures.len() });
     }
     if output.is_json() {
-        let object: BTreeMap<_, _> = totals.iter().map(|(name, (mean, _))| (name, mean)).collect();
-        return output.json(&object);
+        return output.json(&totals);
     }
     let header: String = Figures::NAMES.iter().map(|name| format!("{name:>11}")).collect();
     output.line(format_args!("{:<14}{:<14}{:>9}{header}", "", "conversation", "questions"))?;
@@ -144,11 +157,40 @@ pub fn run(args: &Args, output: &mut Output) -> Result<(), Failure> {
                 row(output, level.name(), &conversation.name, figures.len(), &mean)?;
             }
         }
-        if let Some((mean, count)) = totals.get(level.name()) {
-            row(output, level.name(), "all", *count, mean)?;
+        if let Some(total) = totals.get(level.name()) {
+            row(output, level.name(), "all", total.questions, &total.figures)?;
+            for (budget, share) in &total.within {
+                output.line(format_args!("{:<14}in the block within {budget} bytes{share:>8.3}", level.name()))?;
+            }
         }
     }
     output.line(format_args!("{:.1} s", started.elapsed().as_secs_f64()))
+}
+
+/// The figures of a level.
+struct Total {
+    figures: Figures,
+    within: Vec<(usize, f64)>,
+    questions: usize,
+}
+
+impl Serialize for Total {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let within = self.within.iter().map(|(budget, share)| (format!("recall within {budget}"), *share));
+        let figures = self.figures.named().map(|(name, value)| (name.to_string(), value));
+        serializer.collect_map(figures.chain(within))
+    }
+}
+
+/// The mean over the answers, budget by budget.
+pub fn within<'a>(answers: impl Iterator<Item = &'a Answer<'a>>) -> Vec<(usize, f64)> {
+    let mut sums: BTreeMap<usize, (f64, usize)> = BTreeMap::new();
+    for (budget, share) in answers.flat_map(|answer| &answer.within) {
+        let (sum, count) = sums.entry(*budget).or_default();
+        *sum += share;
+        *count += 1;
+    }
+    sums.into_iter().map(|(budget, (sum, count))| (budget, sum / count as f64)).collect()
 }
 
 fn row(output: &mut Output, level: &str, name: &str, count: usize, figures: &Figures) -> Result<(), Failure> {
@@ -156,9 +198,22 @@ fn row(output: &mut Output, level: &str, name: &str, count: usize, figures: &Fig
     output.line(format_args!("{level:<14}{name:<14}{count:>9}{values}"))
 }
 
-fn ask<'a>(subject: &Subject, conversation: &'a Conversation, level: Level) -> Result<Vec<Answer<'a>>, Failure> {
+/// Asks every question of a conversation: the ranking, and a recall within each budget.
+pub fn ask<'a>(
+    subject: &Subject,
+    conversation: &'a Conversation,
+    level: Level,
+    budgets: &[usize],
+) -> Result<Vec<Answer<'a>>, Failure> {
     let task = Task::new(conversation, level);
-    let engine = subject.engine(task.records.clone())?;
+    let snapshot = subject.snapshot(task.records.clone())?;
+    let engine = subject.load(snapshot.clone(), subject.config.clone())?;
+    let mut bounded = Vec::new();
+    for budget in budgets {
+        let mut config = subject.config.clone();
+        (config.budgets.recall_tokens, config.budgets.per_provider_tokens) = (*budget, *budget);
+        bounded.push((*budget, subject.load(snapshot.clone(), config)?));
+    }
     let mut answers = Vec::new();
     for query in &conversation.queries {
         let gold = task.gold(query);
@@ -168,6 +223,13 @@ fn ask<'a>(subject: &Subject, conversation: &'a Conversation, level: Level) -> R
         let found = ten(&engine, &query.text)?;
         let ranked: Vec<Vec<&str>> =
             found.iter().map(|one| ids(one).flat_map(|id| task.covered(id, &gold)).collect()).collect();
+        let mut within = Vec::new();
+        for (budget, engine) in &bounded {
+            let result = recall(engine, &query.text)?;
+            let written = result.evidence.iter().filter(|one| result.block.included.contains(&one.id));
+            let covered: BTreeSet<&str> = written.flat_map(ids).flat_map(|id| task.covered(id, &gold)).collect();
+            within.push((*budget, covered.len() as f64 / gold.len() as f64));
+        }
         let relevant = task.records.iter().filter(|record| task.covered(&record.id, &gold).next().is_some()).count();
         answers.push(Answer {
             level: level.name(),
@@ -176,6 +238,8 @@ fn ask<'a>(subject: &Subject, conversation: &'a Conversation, level: Level) -> R
             category: &query.category,
             question: &query.text,
             figures: Figures::of(&ranked, gold.len(), relevant),
+            covered: ranked.iter().map(|ids| ids.iter().map(ToString::to_string).collect()).collect(),
+            within,
             gold: gold.iter().map(ToString::to_string).collect(),
             ranked: found.iter().map(|one| one.id.clone()).collect(),
             scores: found.iter().map(|one| one.score).collect(),

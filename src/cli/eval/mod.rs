@@ -5,6 +5,9 @@ mod metrics;
 mod locomo;
 mod gate;
 mod ranking;
+mod sweep;
+mod chart;
+mod report;
 
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -23,7 +26,7 @@ use foreword::write::Nonce;
 use serde::Serialize;
 
 use super::failure::Failure;
-use super::options::{ConfigArgs, ModelArgs};
+use super::options::{ConfigArgs, ModelArgs, Setting};
 use super::output::Output;
 use super::progress::bar;
 
@@ -35,6 +38,11 @@ pub enum Command {
     Gate(gate::Args),
     /// Rank a collection of documents for queries with judged evidence.
     Ranking(ranking::Args),
+    /// Rank conversations again and again, with one setting changed at a time.
+    Sweep(sweep::Args),
+    /// Write one HTML page with the charts of ranking, decision and budgets.
+    #[command(long_flag = "report")]
+    Report(report::Args),
 }
 
 pub fn run(command: &Command, output: &mut Output) -> Result<(), Failure> {
@@ -42,6 +50,8 @@ pub fn run(command: &Command, output: &mut Output) -> Result<(), Failure> {
         Command::Locomo(args) => locomo::run(args, output),
         Command::Gate(args) => gate::run(args, output),
         Command::Ranking(args) => ranking::run(args, output),
+        Command::Sweep(args) => sweep::run(args, output),
+        Command::Report(args) => report::run(args, output),
     }
 }
 
@@ -56,7 +66,12 @@ struct SubjectArgs {
 
 impl SubjectArgs {
     fn load(&self) -> Result<Subject, Failure> {
-        let (config, index) = self.config.load()?;
+        self.load_with(&[])
+    }
+
+    /// With these settings laid over all others.
+    fn load_with(&self, settings: &[Setting]) -> Result<Subject, Failure> {
+        let (config, index) = self.config.load_with(settings)?;
         Ok(Subject { model: self.model.load()?, config, index })
     }
 }
@@ -71,11 +86,20 @@ struct Subject {
 impl Subject {
     /// An engine over a snapshot of these records.
     fn engine(&self, records: Vec<Record>) -> Result<Engine, Failure> {
+        self.load(self.snapshot(records)?, self.config.clone())
+    }
+
+    fn snapshot(&self, records: Vec<Record>) -> Result<Vec<u8>, Failure> {
         let mut builder = SnapshotBuilder::new(self.index.clone(), self.model.clone());
         for record in records {
             builder.add(record)?;
         }
-        let mut engine = Engine::load(builder.finish()?, self.config.clone(), self.model.clone())?;
+        Ok(builder.finish()?)
+    }
+
+    /// An engine over a snapshot, with settings of its own.
+    fn load(&self, snapshot: Vec<u8>, config: Config) -> Result<Engine, Failure> {
+        let mut engine = Engine::load(snapshot, config, self.model.clone())?;
         // Figures must not depend on randomness; nobody reads these blocks.
         engine.set_nonce(Nonce::from_bytes(&[0; 8]).map_err(|error| Failure::Other(error.to_string()))?);
         Ok(engine)
