@@ -5,7 +5,7 @@ use super::{Config, Request, STORE_ID};
 use crate::memory::Timestamp;
 use crate::plan::Plan;
 use crate::rank::{Component, Evidence, Freshness, Repeatable, SourceRef, Standing, deduplicate};
-use crate::retrieve::{Found, Hit, OVERLAY, Query, Store, View};
+use crate::retrieve::{Found, Hit, Query, Store, View};
 use crate::text::{self, Signature};
 
 /// What a provider's answer is worth by its place alone, against the built-in store's best.
@@ -114,7 +114,7 @@ impl Merge<'_> {
     fn draft(&self, fused: Fused) -> Draft<'_> {
         let Fused { hit, backend, .. } = &fused;
         let segment = self.store.segment(hit);
-        let facts = segment.facts(hit.record);
+        let facts = self.store.facts(hit.part, hit.record);
         let mut components = vec![Component::new("lexical", f64::from(hit.lexical), f64::from(hit.lexical_share))];
         if let Some(similarity) = hit.semantic {
             components.push(Component::new("semantic", f64::from(similarity), f64::from(hit.semantic_share)));
@@ -270,11 +270,12 @@ impl Merge<'_> {
         drafts.into_iter().map(Draft::finish).filter(|evidence| !evidence.text.is_empty()).collect()
     }
 
-    /// Whether the user corrected what this says. What was learned since stands.
+    /// Whether the user corrected what this says. Of the store's own records, those that were learned since stand.
     fn is_suppressed(&self, evidence: &Evidence) -> bool {
-        let learned = || self.store.locate(&evidence.id).is_some_and(|(part, _)| part == OVERLAY);
+        if evidence.provider_id == STORE_ID {
+            return !self.store.is_retrievable(&evidence.id, self.view);
+        }
         self.store.suppresses(&evidence.subject, &evidence.predicate)
-            && !(evidence.provider_id == STORE_ID && learned())
     }
 }
 

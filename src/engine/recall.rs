@@ -106,13 +106,7 @@ impl Recall {
             return Err(Error::new(ErrorCode::InvalidRequest, message));
         };
         request.nonce = Some(nonce.clone());
-        let view = View {
-            scope: request.scope.clone(),
-            now: request.now,
-            as_of: request.as_of,
-            history: request.history,
-            kinds: request.kinds.clone(),
-        };
+        let view = View::new(&request.scope, request.now, request.as_of, request.history, &request.kinds);
         let entities = &engine.store().catalog().entities;
         let query = Query::new(&request.prompt, entities, &request.scope, request.now);
         Ok(Recall {

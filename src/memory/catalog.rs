@@ -1,6 +1,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::Scope;
+use crate::error::{Error, ErrorCode};
 
 /// The bounded list of topics and providers that is always visible to the model.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
@@ -12,6 +13,27 @@ pub struct Catalog {
     pub providers: Vec<ProviderCard>,
     /// Names by which the user calls people and things.
     pub entities: Vec<KnownEntity>,
+}
+
+impl Catalog {
+    /// Adds a topic, or replaces the one of its id and scope; its id is its title if it has none.
+    ///
+    /// # Errors
+    ///
+    /// `INVALID_RECORD` if it has no title.
+    pub fn add_topic(&mut self, mut topic: Topic) -> Result<(), Error> {
+        if topic.title.trim().is_empty() {
+            return Err(Error::new(ErrorCode::InvalidRecord, "a topic has no title: give it one"));
+        }
+        if topic.id.is_empty() {
+            topic.id.clone_from(&topic.title);
+        }
+        match self.topics.iter_mut().find(|known| known.id == topic.id && known.scope == topic.scope) {
+            Some(known) => *known = topic,
+            None => self.topics.push(topic),
+        }
+        Ok(())
+    }
 }
 
 /// A catalog entry.

@@ -110,13 +110,7 @@ impl Store {
         }
         let after = request.cursor.as_deref().map(|cursor| read_cursor(cursor, request)).transpose()?;
         let after: Option<Key<'_>> = after.as_ref().map(|(time, id)| (*time, id.as_str()));
-        let view = View {
-            scope: request.scope.clone(),
-            now: request.now,
-            as_of: request.as_of,
-            history: request.history,
-            kinds: request.kinds.clone(),
-        };
+        let view = View::new(&request.scope, request.now, request.as_of, request.history, &request.kinds);
         let precedes = |a: &Key<'_>, b: &Key<'_>| match request.direction {
             Direction::Asc => a < b,
             Direction::Desc => a > b,
@@ -148,6 +142,7 @@ impl Store {
         page.next_cursor = best.last().filter(|_| more).map(|(key, ..)| write_cursor(*key, request));
         for (_, part, record, facts) in best {
             if let Some(segment) = self.segments().get(usize::from(part)) {
+                let facts = self.facts(part, record).unwrap_or(facts);
                 page.items.push(BrowseItem { record: segment.record(record)?, historical: !view.is_in_force(&facts) });
             }
         }

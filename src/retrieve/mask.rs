@@ -28,6 +28,17 @@ pub struct Mask {
 }
 
 impl View {
+    /// The view of a request.
+    pub fn new(
+        scope: &Scope,
+        now: Option<Timestamp>,
+        as_of: Option<Timestamp>,
+        history: bool,
+        kinds: &[String],
+    ) -> View {
+        View { scope: scope.clone(), now, as_of, history, kinds: kinds.to_vec() }
+    }
+
     /// Whether another view differs in nothing but its moment.
     fn is_alike(&self, other: &View) -> bool {
         self.scope == other.scope

@@ -4,8 +4,9 @@ use std::sync::Arc;
 use super::{Found, Hit, Mask, MaskCache, Part, Query, Scratch, SearchConfig, Side, View, names_in, search};
 use crate::embed::EmbeddingModel;
 use crate::error::{Error, ErrorCode};
+use crate::index::{who_key, who_term};
 use crate::memory::{Catalog, Record, Status, Timestamp, Topic};
-use crate::snapshot::{IndexConfig, Segment, SnapshotBuilder};
+use crate::snapshot::{Facts, IndexConfig, Segment, SnapshotBuilder};
 
 /// The embedding model that lives in this process.
 pub type LocalModel = Arc<dyn EmbeddingModel + Send + Sync>;
@@ -21,8 +22,10 @@ pub struct Store {
     learned: Arc<BTreeMap<String, Record>>,
     /// Ids in the snapshot that are forgotten, replaced or superseded.
     hidden: Arc<BTreeSet<String>>,
-    /// `subject|predicate` windows that hide the snapshot's records.
+    /// `subject|predicate` windows that the user corrected, those that the snapshot knows included.
     suppressed: Arc<BTreeSet<String>>,
+    /// Records of the snapshot in windows that were corrected since it was built: they count as archived.
+    corrected: Arc<BTreeSet<u32>>,
     catalog: Arc<Catalog>,
     model: Option<LocalModel>,
     overlay_revision: u64,
@@ -42,10 +45,11 @@ impl Store {
         Ok(Store {
             catalog: Arc::new(base.catalog().clone()),
             overlay: Arc::new(Segment::empty(base.config().clone())),
+            suppressed: Arc::new(base.suppressed().iter().cloned().collect()),
+            corrected: Arc::default(),
             base: Arc::new(base),
             learned: Arc::default(),
             hidden: Arc::default(),
-            suppressed: Arc::default(),
             model,
             overlay_revision: 0,
             masks: Arc::default(),
@@ -163,25 +167,31 @@ impl Store {
         self.remember(vec![record])
     }
 
-    /// Hides every record of the snapshot about `subject` and `predicate` at once, whatever finds it. What is learned later is not hidden.
+    /// Hides every record of the snapshot about `subject` and `predicate` at once, whatever finds it, and what anybody else says about them.
+    /// What is learned later is not hidden. The next snapshot knows.
     pub fn suppress(&mut self, subject: &str, predicate: &str) {
-        Arc::make_mut(&mut self.suppressed).insert(window(subject, predicate));
+        let key = window(subject, predicate);
+        let base = &self.base;
+        let inside =
+            |record: &u32| base.record(*record).is_ok_and(|record| window(&record.subject, &record.predicate) == key);
+        let corrected = Arc::make_mut(&mut self.corrected);
+        let who = who_key(subject);
+        if who.is_empty() {
+            corrected.extend((0..base.len() as u32).filter(inside));
+        } else if let Some(at) = base.lexical().find(&who_term(&who)) {
+            corrected.extend(base.lexical().postings(at).iter().map(|posting| posting.document).filter(inside));
+        }
+        Arc::make_mut(&mut self.suppressed).insert(key);
         self.changed();
     }
 
     /// Adds a topic, or replaces the one of its id and scope.
-    pub fn add_topic(&mut self, mut topic: Topic) -> Result<(), Error> {
-        if topic.title.trim().is_empty() {
-            return Err(Error::new(ErrorCode::InvalidRecord, "a topic has no title: give it one"));
-        }
-        if topic.id.is_empty() {
-            topic.id.clone_from(&topic.title);
-        }
-        let catalog = Arc::make_mut(&mut self.catalog);
-        match catalog.topics.iter_mut().find(|known| known.id == topic.id && known.scope == topic.scope) {
-            Some(known) => *known = topic,
-            None => catalog.topics.push(topic),
-        }
+    ///
+    /// # Errors
+    ///
+    /// As [`Catalog::add_topic`].
+    pub fn add_topic(&mut self, topic: Topic) -> Result<(), Error> {
+        Arc::make_mut(&mut self.catalog).add_topic(topic)?;
         self.changed();
         Ok(())
     }
@@ -197,21 +207,27 @@ impl Store {
 
     /// Whether the record of this id may be retrieved in this view right now.
     pub fn is_retrievable(&self, id: &str, view: &View) -> bool {
-        let segment = |segment: &Segment| {
-            let number = segment.find(id)?;
-            let facts = segment.facts(number)?;
+        let admitted = || {
+            let (part, number) = self.locate(id)?;
+            let segment = self.part(part);
+            let facts = self.facts(part, number)?;
             let owner = segment.scopes().get(facts.scope as usize)?;
             let kind = segment.kinds().get(facts.kind as usize)?;
             let of_kind = view.kinds.is_empty() || view.kinds.contains(kind);
             Some(of_kind && view.scope.admits(owner) && view.admits(&facts))
         };
-        if self.learned.contains_key(id) {
-            return segment(&self.overlay).unwrap_or(false);
-        }
-        if self.hidden.contains(id) || (!view.history && self.is_suppressed(id)) {
-            return false;
-        }
-        segment(&self.base).unwrap_or(false)
+        admitted().unwrap_or(false)
+    }
+
+    /// The facts of a record as they are now: what the user corrected since the snapshot was built counts as archived.
+    pub fn facts(&self, part: u8, record: u32) -> Option<Facts> {
+        let facts = self.part(part).facts(record)?;
+        let corrected = part == BASE && facts.status == Status::Active && self.corrected.contains(&record);
+        Some(if corrected { Facts { status: Status::Archived, ..facts } } else { facts })
+    }
+
+    fn part(&self, part: u8) -> &Segment {
+        if part == OVERLAY { &self.overlay } else { &self.base }
     }
 
     /// Where a record lies that is not forgotten: the part and its number there.
@@ -240,18 +256,16 @@ impl Store {
     /// The record at a place, 0 up to [`places`](Self::places), if it may be retrieved by anybody at `now`.
     pub fn active(&self, place: usize, now: Option<Timestamp>) -> Option<Record> {
         let view = View { now, ..View::default() };
-        let (segment, number, learned) = match place.checked_sub(self.base.len()) {
-            None => (&self.base, place, false),
-            Some(number) => (&self.overlay, number, true),
+        let (part, number) = match place.checked_sub(self.base.len()) {
+            None => (BASE, place),
+            Some(number) => (OVERLAY, number),
         };
         let number = u32::try_from(number).ok()?;
-        if !segment.facts(number).is_some_and(|facts| view.admits(&facts)) {
+        if !self.facts(part, number).is_some_and(|facts| view.admits(&facts)) {
             return None;
         }
-        let record = segment.record(number).ok()?;
-        let hidden =
-            !learned && (self.hidden.contains(&record.id) || self.suppresses(&record.subject, &record.predicate));
-        (!hidden).then_some(record)
+        let record = self.part(part).record(number).ok()?;
+        (part == OVERLAY || !self.hidden.contains(&record.id)).then_some(record)
     }
 
     /// Number of this state among all states of the store: grows with every change, also across [`compact`](Self::compact) and reload.
@@ -259,30 +273,16 @@ impl Store {
         self.base.revision().saturating_add(self.overlay_revision)
     }
 
-    fn is_suppressed(&self, id: &str) -> bool {
-        !self.suppressed.is_empty()
-            && self
-                .base_record(id)
-                .is_some_and(|record| self.suppressed.contains(&window(&record.subject, &record.predicate)))
-    }
-
     /// The masks of both parts in one view.
     pub fn masks(&self, view: &View) -> Arc<[Mask; 2]> {
         self.masks.get(view, |span| {
             let hidden: BTreeSet<u32> = self.hidden.iter().filter_map(|id| self.base.find(id)).collect();
             let base = view.mask(&self.base, span, &mut |record| {
-                hidden.contains(&record) || (!view.history && self.is_suppressed_number(record))
+                let corrected = || self.facts(BASE, record).is_none_or(|facts| !view.admits(&facts));
+                hidden.contains(&record) || (self.corrected.contains(&record) && corrected())
             });
             [base, view.mask(&self.overlay, span, &mut |_| false)]
         })
-    }
-
-    fn is_suppressed_number(&self, record: u32) -> bool {
-        !self.suppressed.is_empty()
-            && self
-                .base
-                .record(record)
-                .is_ok_and(|record| self.suppressed.contains(&window(&record.subject, &record.predicate)))
     }
 
     /// Searches snapshot and overlay together. `side` applies to both, since both are embedded by one model.
@@ -309,7 +309,7 @@ impl Store {
 
     /// The segment that a hit is in.
     pub fn segment(&self, hit: &Hit) -> &Segment {
-        if hit.part == OVERLAY { &self.overlay } else { &self.base }
+        self.part(hit.part)
     }
 
     /// The segments by number.
@@ -317,7 +317,8 @@ impl Store {
         [&self.base, &self.overlay]
     }
 
-    /// Writes snapshot and overlay as one new snapshot. Forgotten records are left out; records in suppressed windows are kept as history.
+    /// Writes snapshot and overlay as one new snapshot. Forgotten records are left out; records in suppressed windows are kept as history, and the
+    /// windows with them.
     ///
     /// # Errors
     ///
@@ -326,13 +327,13 @@ impl Store {
         let mut builder = SnapshotBuilder::new(self.base.config().clone(), self.model.clone());
         builder.set_revision(self.generation().saturating_add(1));
         builder.set_catalog((*self.catalog).clone());
+        builder.set_suppressed(self.suppressed.iter().cloned().collect());
         for number in 0..self.base.len() as u32 {
             if self.hidden.contains(self.base.id(number)) {
                 continue;
             }
             let mut record = self.base.record(number)?;
-            if record.status == Status::Active && self.suppressed.contains(&window(&record.subject, &record.predicate))
-            {
+            if record.status == Status::Active && self.corrected.contains(&number) {
                 record.status = Status::Archived;
             }
             builder.add(record)?;
@@ -380,5 +381,5 @@ impl Store {
 
 /// The key of a suppressed window.
 fn window(subject: &str, predicate: &str) -> String {
-    format!("{}|{}", crate::index::who_key(subject), crate::index::who_key(predicate))
+    format!("{}|{}", who_key(subject), who_key(predicate))
 }

@@ -28,6 +28,7 @@ pub struct SnapshotBuilder {
     external: Option<(String, usize)>,
     revision: u64,
     without_links: bool,
+    suppressed: Vec<String>,
     catalog: Catalog,
     records: Vec<Record>,
     given_vectors: Vec<Option<Vec<f32>>>,
@@ -122,6 +123,7 @@ impl SnapshotBuilder {
             external: None,
             revision: 1,
             without_links: false,
+            suppressed: Vec::new(),
             catalog: Catalog::default(),
             records: Vec::new(),
             given_vectors: Vec::new(),
@@ -143,6 +145,11 @@ impl SnapshotBuilder {
     /// Leaves out entities, neighbours and communities, as for a store that is searched at once and rebuilt soon.
     pub fn set_without_links(&mut self) {
         self.without_links = true;
+    }
+
+    /// Sets the windows whose records the user corrected, in order.
+    pub fn set_suppressed(&mut self, windows: Vec<String>) {
+        self.suppressed = windows;
     }
 
     /// Replaces topics, providers and known entities by those of another store.
@@ -209,18 +216,8 @@ impl SnapshotBuilder {
     /// # Errors
     ///
     /// `INVALID_RECORD` if it has no title.
-    pub fn add_topic(&mut self, mut topic: Topic) -> Result<(), Error> {
-        if topic.title.trim().is_empty() {
-            return Err(Error::new(ErrorCode::InvalidRecord, "a topic has no title: give it one"));
-        }
-        if topic.id.is_empty() {
-            topic.id.clone_from(&topic.title);
-        }
-        match self.catalog.topics.iter_mut().find(|known| known.id == topic.id && known.scope == topic.scope) {
-            Some(known) => *known = topic,
-            None => self.catalog.topics.push(topic),
-        }
-        Ok(())
+    pub fn add_topic(&mut self, topic: Topic) -> Result<(), Error> {
+        self.catalog.add_topic(topic)
     }
 
     /// Adds the names that the user has for a person or thing.
@@ -351,6 +348,7 @@ impl SnapshotBuilder {
             revision: self.revision,
             kinds: work.kinds,
             config: self.config,
+            suppressed: self.suppressed,
         };
         let (mut record_bytes, mut record_ends) = (Vec::new(), Vec::new());
         let (mut id_bytes, mut id_ends) = (Vec::new(), Vec::new());

@@ -51,6 +51,8 @@ pub(super) struct Meta {
     /// The distinct kinds of the records.
     pub kinds: Vec<String>,
     pub config: IndexConfig,
+    /// Windows that the user corrected, in order.
+    pub suppressed: Vec<String>,
 }
 
 /// An indexed set of records, read in place: a snapshot file, or what was learned since.
@@ -116,8 +118,16 @@ impl Segment {
 
     /// A segment without records, to be indexed as `config` says.
     pub fn empty(config: IndexConfig) -> Segment {
-        let meta =
-            Meta { records: 0, groups: 0, model: String::new(), dimensions: 0, revision: 0, kinds: Vec::new(), config };
+        let meta = Meta {
+            records: 0,
+            groups: 0,
+            model: String::new(),
+            dimensions: 0,
+            revision: 0,
+            kinds: Vec::new(),
+            config,
+            suppressed: Vec::new(),
+        };
         Segment {
             bytes: Vec::new(),
             table: Table::default(),
@@ -192,6 +202,11 @@ impl Segment {
     /// How the records were indexed.
     pub fn config(&self) -> &IndexConfig {
         &self.meta.config
+    }
+
+    /// Keys of the windows that the user corrected: the records in them are archived, and what others still say in them stays hidden.
+    pub fn suppressed(&self) -> &[String] {
+        &self.meta.suppressed
     }
 
     /// Topics, providers and known entities.

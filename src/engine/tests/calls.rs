@@ -253,8 +253,27 @@ fn a_suppressed_window_hides_what_backends_and_providers_still_know() {
     let result = drive(&engine, engine.recall(ask("What is the Rhea diet?")).unwrap(), answer);
     assert_eq!(ids(&result), ["new"]);
     let request = Request { history: true, ..ask("What is the Rhea diet?") };
-    let result = drive(&engine, engine.recall(request).unwrap(), answer);
+    let result = drive(&engine, engine.recall(request.clone()).unwrap(), answer);
     assert!(ids(&result).contains(&"old") && ids(&result).contains(&"copy"));
+    let old = result.evidence.iter().find(|entry| entry.id == "old").unwrap();
+    assert_eq!(old.freshness, crate::rank::Freshness::Historical);
+
+    // The next snapshots know it too, and a correction of the correction hides what was learned before it.
+    let mut bytes = engine.compact().unwrap();
+    for _ in 0..2 {
+        let mut reloaded = Engine::load(bytes, Config::default(), Some(Arc::new(HashEmbedder))).unwrap();
+        reloaded.set_nonce(Nonce::new("0123456789ab").unwrap());
+        reloaded.set_injected(engine.injected());
+        reloaded.add_provider(engine.providers()[0].clone()).unwrap();
+        let result = drive(&reloaded, reloaded.recall(ask("What is the Rhea diet?")).unwrap(), answer);
+        assert_eq!(ids(&result), ["new"]);
+        let result = drive(&reloaded, reloaded.recall(request.clone()).unwrap(), answer);
+        assert!(ids(&result).contains(&"old") && ids(&result).contains(&"copy"));
+        bytes = reloaded.compact().unwrap();
+        reloaded.suppress("Rhea", "diet");
+        let result = drive(&reloaded, reloaded.recall(ask("What is the Rhea diet?")).unwrap(), answer);
+        assert!(ids(&result).is_empty(), "{:?}", ids(&result));
+    }
 }
 
 #[test]
