@@ -44,6 +44,9 @@ export async function buildSnapshot({
     if (await pause()) onProgress?.(builder.progress());
   }
   onProgress?.(1);
+  for (const id of instance.run(() => builder.flagged())) {
+    reports.push({ file: id, line: undefined, skipped: false, message: 'reads like an instruction to a model: it is kept, and says so where it is shown' });
+  }
   return { bytes: instance.run(() => builder.finish()), reports };
 }
 

@@ -193,6 +193,8 @@ export interface RecallOptions {
   limit?: number;
   /** Only records of these kinds. */
   kinds?: string[];
+  /** Ids of providers to ask besides those that the plan names, where memory is needed; a search asks these and the built-in store. */
+  providers?: string[];
   /** Probable subject and predicate: what matches is promoted, nothing is removed. */
   about?: string;
   attribute?: string;
@@ -202,6 +204,20 @@ export interface RecallOptions {
   /** Number of this turn; with it, a prepared result may be served. */
   turn?: number;
   signal?: AbortSignal;
+}
+
+/** Records that belong together. */
+export interface Theme {
+  /** The topic or heading that most of them share, else up to three words that set them apart. */
+  title: string;
+  /** Up to three of their sentences, oldest first. */
+  summary: string;
+  /** Number of records in it that may be seen. */
+  size: number;
+  /** Ids of the most central of them, at most 16. */
+  recordIds: string[];
+  scope: Scope;
+  updated?: string | null;
 }
 
 export interface Plan {
@@ -303,11 +319,14 @@ export class Foreword {
   /** @throws ForewordError INVALID_REQUEST, RERANK_FAILED */
   search(query: string, options?: RecallOptions): Promise<RecallResult>;
   prepare(turn: number, prompt: string, options?: RecallOptions): Promise<RecallResult>;
-  /** @throws ForewordError INVALID_RECORD; then none of them is learned */
-  remember(records: MemoryRecord | MemoryRecord[]): void;
+  /**
+   * Gives the ids of records whose text is shaped like an instruction to a model; they are kept, and flagged where they are shown.
+   * @throws ForewordError INVALID_RECORD; then none of them is learned
+   */
+  remember(records: MemoryRecord | MemoryRecord[]): string[];
   forget(id: string): boolean;
   /** @throws ForewordError INVALID_REQUEST if there is no such record, INVALID_RECORD */
-  supersede(oldId: string, record: MemoryRecord): void;
+  supersede(oldId: string, record: MemoryRecord): string[];
   suppress(subject: string, predicate: string): void;
   addTopic(topic: Topic): void;
   browse(request?: {
@@ -321,6 +340,12 @@ export class Foreword {
     history?: boolean;
     kinds?: string[];
   }): { items: { record: MemoryRecord; historical: boolean }[]; nextCursor?: string | null; total: number };
+  /**
+   * What the visible records are mostly about, largest first; `limit` is 10 by default, at most 1,000. Worked out when the snapshot was built: what was
+   * learned since belongs to a theme after `compact`.
+   * @throws ForewordError INVALID_REQUEST
+   */
+  themes(request?: { scope?: Scope; now?: Time; limit?: number }): Theme[];
   reconcile(): Promise<string | undefined>;
   compact(): Uint8Array;
   info(): {

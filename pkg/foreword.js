@@ -184,6 +184,11 @@ export class Foreword {
     return this.#do((engine) => engine.browse(present({ ...rest, now: time(now), asOf: time(asOf) })));
   }
 
+  /** What the visible records are mostly about, the largest theme first; what was learned since the snapshot belongs to one after `compact`. */
+  themes({ now, ...rest } = {}) {
+    return this.#do((engine) => engine.themes(present({ ...rest, now: time(now) })));
+  }
+
   /** Hands the active records to the semantic backend; resolves with what went wrong, if anything did. */
   async reconcile() {
     return this.#ask((engine) => engine.reconcile());
@@ -196,9 +201,9 @@ export class Foreword {
     return { request, signal, deadlineMs: rest.deadlineMs ?? this.#options.config?.deadlineMs ?? DEADLINE_MS };
   }
 
-  /** Learns a record or several; they are found from now on. */
+  /** Learns a record or several; they are found from now on. Gives the ids of those that read like an instruction to a model: they are kept. */
   remember(records) {
-    this.#learn('remember', Array.isArray(records) ? records : [records]);
+    return this.#learn('remember', Array.isArray(records) ? records : [records]);
   }
 
   /** Forgets a record for good; false if there is none of that id. */
@@ -208,7 +213,7 @@ export class Foreword {
 
   /** Learns a record in place of another. */
   supersede(oldId, record) {
-    this.#learn('supersede', oldId, record);
+    return this.#learn('supersede', oldId, record);
   }
 
   /** Hides at once what the snapshot says about a subject and predicate. */

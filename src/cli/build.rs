@@ -44,6 +44,8 @@ struct Built<'a> {
     /// What was taken, but not quite as written.
     warnings: usize,
     reports: &'a [Report],
+    /// Ids of records that read like an instruction to a model.
+    flagged: &'a [String],
     elapsed_ms: f64,
 }
 
@@ -79,6 +81,13 @@ pub fn run(args: &Args, output: &mut Output) -> Result<(), Failure> {
     while !builder.step(SLICE) {
         progress.set_position((builder.progress() * 1000.0) as u64);
     }
+    let flagged: Vec<String> = builder.flagged().map(String::from).collect();
+    for id in &flagged {
+        eprintln!(
+            "{}",
+            plain(&format!("`{id}` reads like an instruction to a model: it is kept, and says so where it is shown"))
+        );
+    }
     let bytes = builder.finish()?;
     progress.finish_and_clear();
     fs::write(&args.output, &bytes).map_err(|error| Failure::file(&args.output, error))?;
@@ -95,6 +104,7 @@ pub fn run(args: &Args, output: &mut Output) -> Result<(), Failure> {
         skipped,
         warnings,
         reports: &import.reports,
+        flagged: &flagged,
         elapsed_ms: started.elapsed().as_secs_f64() * 1e3,
     };
     if output.is_json() {

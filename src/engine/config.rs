@@ -99,6 +99,7 @@ impl Config {
             ("search.lexicalLimit must be 1 to 1000", (1..=1000).contains(&self.search.lexical_limit)),
             ("search.semanticLimit must be at most 1000", self.search.semantic_limit <= 1000),
             ("search.linksWeight must be 0 to 1", share(f64::from(self.search.links_weight))),
+            ("search.learnedWeight must be 0 to 1", share(f64::from(self.search.learned_weight))),
             ("search.rrfK must be above 0", self.search.rrf_k > 0.0),
             ("evidenceLimit must be 1 to 1000", (1..=1000).contains(&self.evidence_limit)),
             ("perSourceShare must be 0 to 1", share(self.per_source_share)),
@@ -183,6 +184,8 @@ pub struct Request {
     pub nonce: Option<Nonce>,
     /// Milliseconds for the whole; the configuration's default if not set.
     pub deadline_ms: Option<f64>,
+    /// Ids of providers to ask besides those that the plan names, where memory is needed at all; a search asks only these and the built-in store.
+    pub providers: Vec<String>,
     /// Whom it is probably about, as a record's `subject`. What matches is promoted; nothing is removed.
     pub about: Option<String>,
     /// Which property is probably meant, as a record's `predicate`. What matches is promoted; nothing is removed.

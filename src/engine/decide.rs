@@ -5,9 +5,10 @@ use crate::embed::{EmbeddingModel, HashEmbedder, dot};
 use crate::index::idf;
 use crate::memory::Topic;
 use crate::plan::{
-    Gate, Plan, PlanRequest, Signals, TopicMatch, continuity, is_command, is_personal, is_question, tasks,
+    Gate, Plan, PlanRequest, Signals, TopicMatch, asks_for_themes, continuity, is_command, is_personal, is_question,
+    tasks,
 };
-use crate::retrieve::{Found, Query};
+use crate::retrieve::{Found, Query, View};
 use crate::text::{self, Kind, Role};
 
 /// How much looking back strengthens a topic that is matched already.
@@ -21,9 +22,11 @@ pub(super) struct Decision {
     pub matches: Vec<TopicMatch>,
     /// The prompt only looks back ("continue"): unfinished work is what it may mean.
     pub open_work: bool,
+    /// The prompt asks what memory is mostly about.
+    pub themes: bool,
 }
 
-pub(super) fn decide(engine: &Engine, request: &Request, query: &Query, found: &Found) -> Decision {
+pub(super) fn decide(engine: &Engine, request: &Request, view: &View, query: &Query, found: &Found) -> Decision {
     let config = &engine.config().plan;
     let catalog = engine.store().catalog();
     let mut words = Vec::new();
@@ -56,17 +59,21 @@ pub(super) fn decide(engine: &Engine, request: &Request, query: &Query, found: &
     let topical = found.terms.iter().any(|term| term.topical);
     let open_work =
         looks_back.is_some() && !topical && matches.is_empty() && signals.names.is_empty() && query.length <= 12;
-    plan.should_retrieve = plan.confidence >= config.threshold || open_work || !plan.requests.is_empty();
+    let themes = asks_for_themes(&words) && engine.store().themes_in(view, 1).is_ok_and(|themes| !themes.is_empty());
+    plan.should_retrieve = themes || plan.confidence >= config.threshold || open_work || !plan.requests.is_empty();
     plan.topics =
         matches.iter().filter_map(|hit| catalog.topics.get(hit.topic)).map(|topic| topic.title.clone()).collect();
     plan.reason = reason(&signals, &matches, &plan, open_work, found.visible);
+    if themes {
+        plan.reason.push_str("; asks what memory is mostly about");
+    }
     plan.signals = signals;
     if plan.should_retrieve {
         ask(engine, request, query, &matches, open_work, &mut plan);
     } else {
         plan.topics.clear();
     }
-    Decision { plan, matches, open_work }
+    Decision { plan, matches, open_work, themes }
 }
 
 fn signals(query: &Query, found: &Found, words: &[&str]) -> Signals {

@@ -4,7 +4,7 @@ use super::hints::Hint;
 use super::{Config, Request, STORE_ID};
 use crate::memory::Timestamp;
 use crate::plan::Plan;
-use crate::rank::{Component, Evidence, Freshness, Repeatable, SourceRef, Standing, deduplicate};
+use crate::rank::{Component, Evidence, Flag, Freshness, Repeatable, SourceRef, Standing, deduplicate};
 use crate::retrieve::{Found, Hit, Query, Store, View};
 use crate::text::{self, Signature};
 
@@ -68,6 +68,7 @@ impl Merge<'_> {
             fused.hit.semantic_share = 0.0;
             // The place holds it already.
             fused.hit.links_share = 0.0;
+            fused.hit.learned_share = 0.0;
         }
         for (place, id) in named.into_iter().enumerate() {
             let backend = Some((place, weight * reciprocal(place)));
@@ -110,6 +111,34 @@ impl Merge<'_> {
         drafts.collect()
     }
 
+    /// What memory is mostly about, the largest theme first, each with the records that it is drawn from.
+    pub fn themes(&self, limit: usize) -> Vec<Draft<'_>> {
+        // A record that does not decode leaves no theme standing; the other answers do not come from here.
+        let themes = self.store.themes_in(self.view, limit).unwrap_or_default();
+        let drafts = themes.into_iter().enumerate().filter_map(|(place, theme)| {
+            let first = theme.record_ids.first()?;
+            let source =
+                |id: &String| SourceRef { provider_id: STORE_ID.to_string(), id: id.clone(), ..SourceRef::default() };
+            let mut evidence = Evidence {
+                id: format!("theme:{first}"),
+                provider_id: STORE_ID.to_string(),
+                kind: "theme".to_string(),
+                text: if theme.summary.is_empty() { theme.title.clone() } else { theme.summary },
+                title: theme.title,
+                freshness: self.config.rank.freshness(theme.updated, self.view.now, true),
+                changed: theme.updated,
+                components: vec![Component::new("theme", theme.size as f64, 1.0 / (1.0 + place as f64))],
+                reasons: vec![format!("a theme of {} records", theme.size)],
+                sources: theme.record_ids.iter().map(source).collect(),
+                scope: theme.scope,
+                ..Evidence::default()
+            };
+            self.stand(&mut evidence, None);
+            Some(Draft { merge: self, signature: Signature::of(&evidence.text), evidence, unread: None, lapses: None })
+        });
+        drafts.collect()
+    }
+
     /// A hit with its score, as far as it can be told without reading its record.
     fn draft(&self, fused: Fused) -> Draft<'_> {
         let Fused { hit, backend, .. } = &fused;
@@ -125,6 +154,9 @@ impl Merge<'_> {
         if hit.links > 0.0 {
             components.push(Component::new("links", f64::from(hit.links), f64::from(hit.links_share)));
         }
+        if let Some(place) = hit.learned_rank {
+            components.push(Component::new("learned", f64::from(place), f64::from(hit.learned_share)));
+        }
         let in_force = facts.is_some_and(|facts| self.view.is_in_force(&facts));
         let changed = facts.and_then(|facts| facts.changed);
         let scope = facts.and_then(|facts| segment.scopes().get(facts.scope as usize));
@@ -135,6 +167,7 @@ impl Merge<'_> {
             changed,
             scope: scope.cloned().unwrap_or_default(),
             unresolved: facts.is_some_and(|facts| facts.unresolved),
+            flags: facts.filter(|facts| facts.instruction_like).map(|_| Flag::InstructionLike).into_iter().collect(),
             components,
             ..Evidence::default()
         };
@@ -192,6 +225,9 @@ impl Merge<'_> {
         }
         if let Some((place, _)) = backend {
             reasons.push(format!("place {} of the semantic backend", place + 1));
+        }
+        if let Some(place) = hit.learned_rank {
+            reasons.push(format!("place {place} of what was learned since the snapshot"));
         }
         if hit.links > 0.0 {
             reasons.push("linked to what matches best".to_string());
@@ -273,7 +309,8 @@ impl Merge<'_> {
     /// Whether the user corrected what this says. Of the store's own records, those that were learned since stand.
     fn is_suppressed(&self, evidence: &Evidence) -> bool {
         if evidence.provider_id == STORE_ID {
-            return !self.store.is_retrievable(&evidence.id, self.view);
+            // Themes are of what may be retrieved, and no record of their name is there.
+            return self.store.locate(&evidence.id).is_some() && !self.store.is_retrievable(&evidence.id, self.view);
         }
         self.store.suppresses(&evidence.subject, &evidence.predicate)
     }

@@ -222,16 +222,12 @@ impl Engine {
     /// # Errors
     ///
     /// As [`Store::remember`].
-    pub fn remember(&mut self, records: Vec<Record>) -> Result<(), Error> {
+    pub fn remember(&mut self, records: Vec<Record>) -> Result<Vec<String>, Error> {
         self.store.remember(records)
     }
 
     /// Forgets a record; see [`Store::forget`].
-    ///
-    /// # Errors
-    ///
-    /// As [`Store::forget`].
-    pub fn forget(&mut self, id: &str) -> Result<bool, Error> {
+    pub fn forget(&mut self, id: &str) -> bool {
         self.store.forget(id)
     }
 
@@ -240,7 +236,7 @@ impl Engine {
     /// # Errors
     ///
     /// As [`Store::supersede`].
-    pub fn supersede(&mut self, old: &str, record: Record) -> Result<(), Error> {
+    pub fn supersede(&mut self, old: &str, record: Record) -> Result<Vec<String>, Error> {
         self.store.supersede(old, record)
     }
 

@@ -18,6 +18,7 @@ pub(super) fn question(engine: &Engine, request: &Request, query: &Query, decisi
         && config.planner != PlannerPrivacy::Off
         && config.planner_timeout_ms > 0.0
         && !decision.open_work
+        && !decision.themes
         && config.is_ambiguous(decision.plan.confidence);
     if !wanted {
         return None;
@@ -81,7 +82,7 @@ pub(super) fn check(
             ask(engine, request, query, &matches, false, &mut plan);
         }
     }
-    Ok(Decision { plan, matches, open_work: false })
+    Ok(Decision { plan, matches, open_work: false, themes: false })
 }
 
 /// Adds a proposed request if its provider is known, may be asked, and is not asked already.

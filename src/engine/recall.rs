@@ -11,7 +11,7 @@ use crate::embed::{normalize, quantize};
 use crate::error::{Error, ErrorCode};
 use crate::index::Probe;
 use crate::memory::{Timestamp, Topic};
-use crate::plan::Plan;
+use crate::plan::{Plan, PlanRequest};
 use crate::rank::Evidence;
 use crate::retrieve::{Found, Hit, Query, Scratch, Side, View};
 use crate::write::{BlockOptions, CountTokens, Nonce, write_block};
@@ -98,6 +98,14 @@ impl Recall {
     pub(super) fn new(engine: &Engine, mut request: Request, searching: bool) -> Result<Recall, Error> {
         if request.limit.is_some_and(|limit| limit == 0 || limit > 1000) {
             return Err(Error::new(ErrorCode::InvalidRequest, "limit must be 1 to 1000"));
+        }
+        let may_ask = |id: &String| {
+            id == STORE_ID
+                || engine.providers().iter().any(|known| known.id == *id && request.scope.admits(&known.scope))
+        };
+        if let Some(unknown) = request.providers.iter().find(|id| !may_ask(id)) {
+            let message = format!("there is no provider `{unknown}` for this scope: add it, or do not name it");
+            return Err(Error::new(ErrorCode::UnknownProvider, message));
         }
         let nonce = request.nonce.as_ref().or(engine.nonce());
         let Some(nonce) = nonce.cloned().or_else(|| searching.then(|| Nonce::from_bytes(&[0; 8]).ok()).flatten())
@@ -210,14 +218,21 @@ impl Recall {
             self.call(CallKind::Embed { texts: vec![self.query.text.clone()] }, timeout);
             return self.wait(Stage::Embedding);
         }
-        if let Some(model) = engine.store().model().filter(|_| wanted || engine.store().learned() > 0) {
+        self.embed_here(engine);
+        self.decide(engine, counter)
+    }
+
+    /// Embeds the query with the model in this process, if there is one and something to compare with.
+    fn embed_here(&mut self, engine: &Engine) {
+        let store = engine.store();
+        let wanted = store.learned() > 0 || (self.semantic_ms(engine) > 0.0 && !store.base().vectors().is_empty());
+        self.side = store.model().filter(|_| wanted).map(|model| {
             let mut vector = vec![0.0; model.dimensions()];
             // Names are compared by themselves, and would drown what is asked.
-            let names = engine.store().names_in(&self.query, &engine.store().masks(&self.view));
+            let names = store.names_in(&self.query, &store.masks(&self.view));
             model.embed(&self.query.without(&names), &mut vector);
-            self.side = Some(Side { vector: Probe::new(&quantize(&vector)), share: model.share() });
-        }
-        self.decide(engine, counter)
+            Side { vector: Probe::new(&quantize(&vector)), share: model.share() }
+        });
     }
 
     fn take_vector(&mut self, engine: &Engine) {
@@ -271,10 +286,10 @@ impl Recall {
                 reason: "searched on request".to_string(),
                 ..Plan::default()
             };
-            self.decision = Some(Decision { plan, matches: Vec::new(), open_work: false });
+            self.decision = Some(Decision { plan, matches: Vec::new(), open_work: false, themes: false });
             return self.ask(engine, counter);
         }
-        let decision = decide(engine, &self.request, &self.query, &self.found);
+        let decision = decide(engine, &self.request, &self.view, &self.query, &self.found);
         let question = planner::question(engine, &self.request, &self.query, &decision);
         self.decision = Some(decision);
         match question {
@@ -306,7 +321,12 @@ impl Recall {
                 if let Some(own) = own.filter(|own| own.query != self.query.text) {
                     let entities = &engine.store().catalog().entities;
                     self.query = Query::new(&own.query, entities, &self.request.scope, self.request.now);
-                    // The decision's evidence was the prompt's; what is merged is the new query's.
+                    // The decision's evidence was the prompt's; what is merged is the new query's. A vector that came from outside was the
+                    // prompt's too, and it is asked for once a recall: the words stand alone then.
+                    match engine.embedder() {
+                        Some(_) => self.side = None,
+                        None => self.embed_here(engine),
+                    }
                     self.look(engine);
                 }
                 self.decision = Some(decision);
@@ -320,8 +340,22 @@ impl Recall {
 
     fn ask(&mut self, engine: &Engine, counter: &dyn CountTokens) -> Step {
         let Some(decision) = &self.decision else { return Step::Done(Box::default()) };
-        let asks_store = self.asks_store(decision) && !decision.open_work;
-        let requests = decision.plan.requests.clone();
+        let asks_store = self.asks_store(decision) && !decision.open_work && !decision.themes;
+        let mut requests = decision.plan.requests.clone();
+        let named = self.request.providers.iter().filter(|_| decision.plan.should_retrieve);
+        for id in named {
+            if !requests.iter().any(|request| request.provider_id == *id) {
+                let limit = engine.config().plan.request_limit;
+                let limit = engine
+                    .providers()
+                    .iter()
+                    .find(|known| known.id == *id)
+                    .and_then(|known| known.limit)
+                    .unwrap_or(limit);
+                let (query, reason) = (self.query.text.clone(), "named by the caller".to_string());
+                requests.push(PlanRequest { provider_id: id.clone(), query, reason, limit });
+            }
+        }
         let (timeout, limit) = (self.semantic_ms(engine), engine.config().search.semantic_limit);
         if asks_store && engine.injected().semantic && timeout > 0.0 && limit > 0 {
             let (query, scope) = (self.query.text.clone(), self.request.scope.clone());
@@ -417,7 +451,13 @@ impl Recall {
         let mut ranked = Ranked::default();
         let mut drafts = Vec::new();
         if self.asks_store(decision) {
-            drafts = if decision.open_work { merge.open_work(3) } else { merge.store_evidence() };
+            drafts = match decision {
+                Decision { themes: true, .. } => {
+                    merge.themes(self.request.limit.unwrap_or(engine.config().evidence_limit))
+                }
+                Decision { open_work: true, .. } => merge.open_work(3),
+                _ => merge.store_evidence(),
+            };
             let id = STORE_ID.to_string();
             ranked.reports.push(ProviderReport { id, results: drafts.len(), ..ProviderReport::default() });
         }

@@ -2,6 +2,7 @@
 
 mod confidence;
 mod continuity;
+mod overview;
 mod signals;
 mod topics;
 
@@ -9,6 +10,7 @@ use serde::{Deserialize, Serialize};
 
 pub use confidence::{Gate, GateConfig};
 pub use continuity::{continuity, is_command, is_personal, is_question, tasks};
+pub use overview::asks_for_themes;
 pub use signals::Signals;
 pub use topics::{TopicIndex, TopicMatch};
 

@@ -3,6 +3,7 @@
 mod browse;
 mod dates;
 mod linked;
+mod learned;
 mod mask;
 mod provider;
 mod query;

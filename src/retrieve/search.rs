@@ -46,6 +46,8 @@ pub struct SearchConfig {
     /// The most that a record gains by what the best other hits are linked to: near texts, shared names, one community. 0 switches links
     /// off.
     pub links_weight: f32,
+    /// The most that a record learned since the snapshot gains by its place among its kind. Default 0.1; 0 switches that ranking off.
+    pub learned_weight: f32,
 }
 
 /// How two rankings become one.
@@ -77,6 +79,7 @@ impl Default for SearchConfig {
             date_days: 10.0,
             answer_weight: 2.0,
             links_weight: 0.05,
+            learned_weight: 0.1,
         }
     }
 }
@@ -121,6 +124,10 @@ pub struct Hit {
     pub links: f32,
     /// What that adds to the fused score.
     pub links_share: f32,
+    /// Place in the ranking of what was learned since the snapshot, from 1.
+    pub learned_rank: Option<u32>,
+    /// What that adds to the fused score.
+    pub learned_share: f32,
     /// Matched IDF over query IDF, topical terms only, terms absent from the store charged at the maximum.
     pub coverage: f32,
     /// The matched IDF itself.
@@ -130,9 +137,9 @@ pub struct Hit {
 }
 
 impl Hit {
-    /// The fused score without what links lent to it: what may admit a record.
+    /// The fused score without what links and a place among what was learned lent to it: what may admit a record.
     pub fn direct(&self) -> f32 {
-        self.score - self.links_share
+        self.score - self.links_share - self.learned_share
     }
 }
 

@@ -1,12 +1,13 @@
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
+use super::learned::rank_learned;
 use super::{Found, Hit, Mask, MaskCache, Part, Query, Scratch, SearchConfig, Side, View, names_in, search};
 use crate::embed::EmbeddingModel;
 use crate::error::{Error, ErrorCode};
-use crate::index::{who_key, who_term};
+use crate::index::{MAX_DOCUMENTS, who_key, who_term};
 use crate::memory::{Catalog, Record, Status, Timestamp, Topic};
-use crate::snapshot::{Facts, IndexConfig, Segment, SnapshotBuilder};
+use crate::snapshot::{Facts, IndexConfig, Segment, SnapshotBuilder, reads_like_instruction};
 
 /// The embedding model that lives in this process.
 pub type LocalModel = Arc<dyn EmbeddingModel + Send + Sync>;
@@ -17,9 +18,10 @@ pub type LocalModel = Arc<dyn EmbeddingModel + Send + Sync>;
 #[derive(Clone)]
 pub struct Store {
     base: Arc<Segment>,
-    overlay: Arc<Segment>,
-    /// Records learned since the snapshot, in order; the overlay's segment is built from them.
-    learned: Arc<BTreeMap<String, Record>>,
+    /// What was learned, indexed once somebody looks: a thousand records learned one by one are indexed together.
+    overlay: Arc<OnceLock<Segment>>,
+    /// Records learned since the snapshot; the overlay's segment is built from them.
+    learned: Arc<BTreeMap<String, Arc<Record>>>,
     /// Ids in the snapshot that are forgotten, replaced or superseded.
     hidden: Arc<BTreeSet<String>>,
     /// `subject|predicate` windows that the user corrected, those that the snapshot knows included.
@@ -44,7 +46,7 @@ impl Store {
         let model = model.filter(|model| base.is_empty() || model.id() == base.model());
         Ok(Store {
             catalog: Arc::new(base.catalog().clone()),
-            overlay: Arc::new(Segment::empty(base.config().clone())),
+            overlay: Arc::default(),
             suppressed: Arc::new(base.suppressed().iter().cloned().collect()),
             corrected: Arc::default(),
             base: Arc::new(base),
@@ -91,15 +93,17 @@ impl Store {
         self.model.as_ref()
     }
 
-    /// Learns records; they are found from now on. A record with a known id replaces the known one.
+    /// Learns records; they are found from now on. A record with a known id replaces the known one. Gives the ids of those whose text is shaped
+    /// like an instruction to a model: they are kept, and say so wherever they are shown.
     ///
     /// # Errors
     ///
-    /// `INVALID_RECORD` for the first record that cannot be stored; then none of them is.
-    pub fn remember(&mut self, records: Vec<Record>) -> Result<(), Error> {
-        let mut learned = (*self.learned).clone();
-        let mut hidden = (*self.hidden).clone();
-        for record in records {
+    /// `INVALID_RECORD` for the first record that cannot be stored, `TOO_LARGE` for more records than an index can hold; then none of them is.
+    pub fn remember(&mut self, records: Vec<Record>) -> Result<Vec<String>, Error> {
+        if self.learned.len().saturating_add(records.len()).saturating_mul(2) > MAX_DOCUMENTS {
+            return Err(Error::new(ErrorCode::TooLarge, "too many records were learned: compact first"));
+        }
+        for record in &records {
             if let Some(fault) = record.fault() {
                 return Err(Error::new(ErrorCode::InvalidRecord, format!("record {fault}")));
             }
@@ -108,48 +112,53 @@ impl Store {
                 let message = format!("`{}` is already there in another scope: choose another id", record.id);
                 return Err(Error::new(ErrorCode::InvalidRecord, message));
             }
-            for old in &record.supersedes {
-                self.retire(old, &record, &mut learned, &mut hidden);
-            }
-            if self.base.find(&record.id).is_some() {
-                hidden.insert(record.id.clone());
-            }
-            learned.insert(record.id.clone(), record);
         }
-        self.commit(learned, hidden)
+        let mut flagged = Vec::new();
+        for record in records {
+            if reads_like_instruction(&record) {
+                flagged.push(record.id.clone());
+            }
+            for old in &record.supersedes {
+                self.retire(old, &record);
+            }
+            self.learn(record);
+        }
+        self.changed();
+        Ok(flagged)
+    }
+
+    fn learn(&mut self, record: Record) {
+        if self.base.find(&record.id).is_some() {
+            Arc::make_mut(&mut self.hidden).insert(record.id.clone());
+        }
+        Arc::make_mut(&mut self.learned).insert(record.id.clone(), Arc::new(record));
     }
 
     /// Marks `old` as replaced by `by`, if whoever sees the old record also sees the new one.
-    fn retire(&self, old: &str, by: &Record, learned: &mut BTreeMap<String, Record>, hidden: &mut BTreeSet<String>) {
+    fn retire(&mut self, old: &str, by: &Record) {
         if old == by.id {
             return;
         }
-        let Some(mut record) = learned.get(old).cloned().or_else(|| self.base_record(old)) else { return };
+        let Some(mut record) = self.get(old) else { return };
         if record.scope.admits(&by.scope) {
             // The first successor stays, as it does when a snapshot is built; where it is gone, the new one takes its place.
-            let known = |id: &String| learned.contains_key(id) || self.get(id).is_some();
-            let first = record.superseded_by.take().filter(known);
+            let first = record.superseded_by.take().filter(|id| self.get(id).is_some());
             record.superseded_by = Some(first.unwrap_or_else(|| by.id.clone()));
-            if self.base.find(old).is_some() {
-                hidden.insert(old.to_string());
-            }
-            learned.insert(old.to_string(), record);
+            self.learn(record);
         }
     }
 
     /// Forgets a record: it is never retrieved again, not even as history, and the next snapshot does not hold it. False if there is none.
-    pub fn forget(&mut self, id: &str) -> Result<bool, Error> {
+    pub fn forget(&mut self, id: &str) -> bool {
         let known = self.get(id).is_some();
-        let mut learned = (*self.learned).clone();
-        let mut hidden = (*self.hidden).clone();
-        learned.remove(id);
-        if self.base.find(id).is_some() {
-            hidden.insert(id.to_string());
-        }
         if known {
-            self.commit(learned, hidden)?;
+            Arc::make_mut(&mut self.learned).remove(id);
+            if self.base.find(id).is_some() {
+                Arc::make_mut(&mut self.hidden).insert(id.to_string());
+            }
+            self.changed();
         }
-        Ok(known)
+        known
     }
 
     /// Learns `record` in place of `old`.
@@ -157,7 +166,7 @@ impl Store {
     /// # Errors
     ///
     /// `INVALID_REQUEST` if there is no `old`; otherwise as [`remember`](Self::remember).
-    pub fn supersede(&mut self, old: &str, mut record: Record) -> Result<(), Error> {
+    pub fn supersede(&mut self, old: &str, mut record: Record) -> Result<Vec<String>, Error> {
         if self.get(old).is_none() {
             return Err(Error::new(ErrorCode::InvalidRequest, format!("there is no record `{old}` to supersede")));
         }
@@ -198,7 +207,8 @@ impl Store {
 
     /// A record by id, whatever its state, unless it was forgotten.
     pub fn get(&self, id: &str) -> Option<Record> {
-        self.learned.get(id).cloned().or_else(|| self.base_record(id).filter(|_| !self.hidden.contains(id)))
+        let learned = self.learned.get(id).map(|record| (**record).clone());
+        learned.or_else(|| self.base_record(id).filter(|_| !self.hidden.contains(id)))
     }
 
     fn base_record(&self, id: &str) -> Option<Record> {
@@ -227,12 +237,12 @@ impl Store {
     }
 
     fn part(&self, part: u8) -> &Segment {
-        if part == OVERLAY { &self.overlay } else { &self.base }
+        if part == OVERLAY { self.overlay() } else { &self.base }
     }
 
     /// Where a record lies that is not forgotten: the part and its number there.
     pub fn locate(&self, id: &str) -> Option<(u8, u32)> {
-        if let Some(number) = self.overlay.find(id) {
+        if let Some(number) = self.overlay().find(id) {
             return Some((OVERLAY, number));
         }
         self.base.find(id).filter(|_| !self.hidden.contains(id)).map(|number| (BASE, number))
@@ -250,7 +260,7 @@ impl Store {
 
     /// Number of places that [`active`](Self::active) may be asked for.
     pub fn places(&self) -> usize {
-        self.base.len() + self.overlay.len()
+        self.base.len() + self.overlay().len()
     }
 
     /// The record at a place, 0 up to [`places`](Self::places), if it may be retrieved by anybody at `now`.
@@ -281,7 +291,7 @@ impl Store {
                 let corrected = || self.facts(BASE, record).is_none_or(|facts| !view.admits(&facts));
                 hidden.contains(&record) || (self.corrected.contains(&record) && corrected())
             });
-            [base, view.mask(&self.overlay, span, &mut |_| false)]
+            [base, view.mask(self.overlay(), span, &mut |_| false)]
         })
     }
 
@@ -296,15 +306,17 @@ impl Store {
     ) -> Found {
         let [base, overlay] = masks;
         let parts =
-            [Part { segment: &self.base, mask: base, side }, Part { segment: &self.overlay, mask: overlay, side }];
-        search(&parts, query, config, scratch)
+            [Part { segment: &self.base, mask: base, side }, Part { segment: self.overlay(), mask: overlay, side }];
+        let mut found = search(&parts, query, config, scratch);
+        rank_learned(&mut found, OVERLAY, config);
+        found
     }
 
     /// Keys of the names in the prompt that records visible to these masks are about or by.
     pub fn names_in(&self, query: &Query, masks: &[Mask; 2]) -> Vec<String> {
         let [base, overlay] = masks;
         let part = |segment, mask| Part { segment, mask, side: None };
-        names_in(&[part(&self.base, base), part(&self.overlay, overlay)], query)
+        names_in(&[part(&self.base, base), part(self.overlay(), overlay)], query)
     }
 
     /// The segment that a hit is in.
@@ -314,7 +326,7 @@ impl Store {
 
     /// The segments by number.
     pub fn segments(&self) -> [&Segment; 2] {
-        [&self.base, &self.overlay]
+        [&self.base, self.overlay()]
     }
 
     /// Writes snapshot and overlay as one new snapshot. Forgotten records are left out; records in suppressed windows are kept as history, and the
@@ -339,30 +351,26 @@ impl Store {
             builder.add(record)?;
         }
         for record in self.learned.values() {
-            builder.add(record.clone())?;
+            builder.add((**record).clone())?;
         }
         builder.finish()
     }
 
-    fn commit(&mut self, learned: BTreeMap<String, Record>, hidden: BTreeSet<String>) -> Result<(), Error> {
-        let (old_learned, old_hidden) = (Arc::clone(&self.learned), Arc::clone(&self.hidden));
-        self.learned = Arc::new(learned);
-        self.hidden = Arc::new(hidden);
-        if let Err(error) = self.reindex() {
-            self.learned = old_learned;
-            self.hidden = old_hidden;
-            return Err(error);
-        }
-        self.changed();
-        Ok(())
-    }
-
     fn changed(&mut self) {
         self.overlay_revision += 1;
+        self.overlay = Arc::default();
         self.masks = Arc::default();
     }
 
-    fn reindex(&mut self) -> Result<(), Error> {
+    /// What was learned, indexed. Every record was checked when it was learned, and they are fewer than an index can hold.
+    fn overlay(&self) -> &Segment {
+        self.overlay.get_or_init(|| self.index_learned().unwrap_or_else(|_| Segment::empty(self.base.config().clone())))
+    }
+
+    fn index_learned(&self) -> Result<Segment, Error> {
+        if self.learned.is_empty() {
+            return Ok(Segment::empty(self.base.config().clone()));
+        }
         let mut builder = SnapshotBuilder::new(self.base.config().clone(), self.model.clone());
         // Links come with the next snapshot; what is learned is found by its words and vectors until then.
         builder.set_without_links();
@@ -372,10 +380,9 @@ impl Store {
             if let Some(by) = by.and_then(|by| self.get(by)) {
                 builder.note_elsewhere(&by);
             }
-            builder.add(record.clone())?;
+            builder.add((**record).clone())?;
         }
-        self.overlay = Arc::new(builder.finish_segment()?);
-        Ok(())
+        builder.finish_segment()
     }
 }
 

@@ -65,9 +65,17 @@ impl Store {
         if !(1..=1000).contains(&request.limit) {
             return Err(Error::new(ErrorCode::InvalidRequest, "limit must be 1 to 1000"));
         }
-        let view = View { scope: request.scope.clone(), now: request.now, ..View::default() };
+        self.themes_in(&View { scope: request.scope.clone(), now: request.now, ..View::default() }, request.limit)
+    }
+
+    /// [`themes`](Self::themes), of the records that a view sees.
+    ///
+    /// # Errors
+    ///
+    /// `SNAPSHOT_CORRUPT` if a record does not decode.
+    pub fn themes_in(&self, view: &View, limit: usize) -> Result<Vec<Theme>, Error> {
         let segment = self.base();
-        let masks = self.masks(&view);
+        let masks = self.masks(view);
         let [mask, _] = &*masks;
         let links = segment.links();
         let mut visible: Vec<(usize, Option<Timestamp>, u32)> = Vec::new();
@@ -83,7 +91,7 @@ impl Store {
             }
         }
         visible.sort_by(|a, b| (b.0, b.1).cmp(&(a.0, a.1)).then(a.2.cmp(&b.2)));
-        visible.truncate(request.limit);
+        visible.truncate(limit);
         visible.into_iter().map(|(size, updated, community)| theme(segment, mask, size, updated, community)).collect()
     }
 }
@@ -177,12 +185,12 @@ mod tests {
     #[test]
     fn words_of_forgotten_records_are_gone_at_once() {
         let mut store = store(pottery());
-        store.forget("k2").unwrap();
+        store.forget("k2");
         store.supersede("k0", Record::new("new", "The kiln is repaired.")).unwrap();
         let themes = themes(&store);
         assert_eq!((themes[0].size, themes[0].record_ids.len()), (2, 2));
         assert!(!themes[0].summary.contains("celadon") && !themes[0].summary.contains("broke"));
-        store.forget("k1").unwrap();
+        store.forget("k1");
         assert_eq!(store.themes(&ThemesRequest::default()).unwrap(), []);
     }
 

@@ -16,6 +16,7 @@ use crate::index::{
 };
 use crate::memory::{Catalog, KnownEntity, Record, Scope, Shape, Status, Timestamp, Topic};
 use crate::text::{self, Answer, Signature};
+use crate::write::instruction_like;
 
 /// Collects records and catalog entries and writes a snapshot.
 ///
@@ -308,6 +309,12 @@ impl SnapshotBuilder {
         work.phase == Phase::Done
     }
 
+    /// Ids of the records whose text is shaped like an instruction to a model; they are known after the first step.
+    pub fn flagged(&self) -> impl Iterator<Item = &str> {
+        let flagged = self.records.iter().zip(&self.work.facts).filter(|(_, facts)| facts.instruction_like);
+        flagged.map(|(record, _)| record.id.as_str())
+    }
+
     /// Share of the work that [`step`](Self::step) has done, 0 to 1.
     pub fn progress(&self) -> f64 {
         let within = if self.records.is_empty() { 0.0 } else { self.work.next as f64 / self.records.len() as f64 };
@@ -451,6 +458,7 @@ impl Work {
                 status: record.status,
                 superseded: record.superseded_by.is_some(),
                 unresolved: record.unresolved,
+                instruction_like: reads_like_instruction(record),
                 shape: record.shape(),
                 importance: record.importance,
                 confidence: record.confidence,
@@ -672,6 +680,11 @@ impl Work {
         crate::embed::normalize(&mut self.buffer);
         self.vectors.add(&self.buffer);
     }
+}
+
+/// Whether a record's text is shaped like an instruction to a model.
+pub fn reads_like_instruction(record: &Record) -> bool {
+    instruction_like(&record.statement) || instruction_like(&record.title)
 }
 
 /// What a record's vector is made from: heading and text.

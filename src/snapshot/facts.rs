@@ -18,6 +18,8 @@ pub struct Facts {
     pub superseded: bool,
     /// Whether it is unfinished work.
     pub unresolved: bool,
+    /// Whether its text is shaped like an instruction to a model.
+    pub instruction_like: bool,
     /// What it looks like to the ranking.
     pub shape: Shape,
     /// Declared importance, 0 to 1.
@@ -48,6 +50,7 @@ impl Facts {
         status: Status::Deleted,
         superseded: false,
         unresolved: false,
+        instruction_like: false,
         shape: Shape::Fact,
         importance: None,
         confidence: None,
@@ -82,6 +85,7 @@ const NO_SHARE: u8 = u8::MAX;
 const SHARE_STEPS: f32 = 254.0;
 const SUPERSEDED: u8 = 1 << 2;
 const UNRESOLVED: u8 = 1 << 3;
+const INSTRUCTION_LIKE: u8 = 1 << 4;
 
 impl<'a> FactColumns<'a> {
     /// The columns in the arrays of [`write`](Self::write).
@@ -123,7 +127,8 @@ impl<'a> FactColumns<'a> {
             let flag = |set: bool, flag: u8| if set { flag } else { 0 };
             heads.extend_from_slice(&facts.scope.to_le_bytes());
             heads.extend_from_slice(&facts.kind.to_le_bytes());
-            heads.push(status | flag(facts.superseded, SUPERSEDED) | flag(facts.unresolved, UNRESOLVED));
+            let instruction = flag(facts.instruction_like, INSTRUCTION_LIKE);
+            heads.push(status | flag(facts.superseded, SUPERSEDED) | flag(facts.unresolved, UNRESOLVED) | instruction);
             heads.extend([shape, share(facts.importance), share(facts.confidence)]);
         }
         let changed = |facts: &Facts| facts.changed.filter(|_| facts.changed != facts.created);
@@ -160,6 +165,7 @@ impl<'a> FactColumns<'a> {
             },
             superseded: flags & SUPERSEDED != 0,
             unresolved: flags & UNRESOLVED != 0,
+            instruction_like: flags & INSTRUCTION_LIKE != 0,
             shape: match shape {
                 0 => Shape::Turn,
                 1 => Shape::Fact,
@@ -228,6 +234,7 @@ mod tests {
             status: Status::Archived,
             superseded: true,
             unresolved: true,
+            instruction_like: true,
             shape: Shape::Section,
             importance: Some(1.0),
             confidence: Some(0.0),

@@ -8,7 +8,7 @@ mod link;
 mod segment;
 mod wire;
 
-pub use build::SnapshotBuilder;
+pub use build::{SnapshotBuilder, reads_like_instruction};
 pub use config::{IndexConfig, ShapeConfig};
 pub use facts::Facts;
 pub use segment::Segment;

@@ -52,6 +52,11 @@ impl WasmBuilder {
         self.builder.borrow().as_ref().map_or(1.0, SnapshotBuilder::progress)
     }
 
+    /// Ids of the records whose text is shaped like an instruction to a model; known after the first step.
+    pub fn flagged(&self) -> Vec<String> {
+        self.builder.borrow().iter().flat_map(SnapshotBuilder::flagged).map(String::from).collect()
+    }
+
     pub fn finish(&self) -> Result<Vec<u8>, JsValue> {
         let builder = self.builder.borrow_mut().take().ok_or_else(finished)?;
         builder.finish().map_err(|error| throw(&error))

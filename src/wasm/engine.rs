@@ -222,16 +222,17 @@ impl WasmEngine {
         self.state.unpack.replace(Some(unpack));
     }
 
-    pub fn remember(&self, records: JsValue) -> Result<(), JsValue> {
+    /// Gives the ids of records whose text is shaped like an instruction to a model.
+    pub fn remember(&self, records: JsValue) -> Result<Vec<String>, JsValue> {
         let records: Vec<Record> = from_js(records, ErrorCode::InvalidRecord, "records")?;
         self.learn(|engine| engine.remember(records))
     }
 
     pub fn forget(&self, id: &str) -> Result<bool, JsValue> {
-        self.learn(|engine| engine.forget(id))
+        self.learn(|engine| Ok(engine.forget(id)))
     }
 
-    pub fn supersede(&self, old: &str, record: JsValue) -> Result<(), JsValue> {
+    pub fn supersede(&self, old: &str, record: JsValue) -> Result<Vec<String>, JsValue> {
         let record: Record = from_js(record, ErrorCode::InvalidRecord, "record")?;
         self.learn(|engine| engine.supersede(old, record))
     }

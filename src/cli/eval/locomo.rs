@@ -2,6 +2,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::PathBuf;
 use std::time::Instant;
 
+use foreword::engine::Engine;
 use foreword::memory::Record;
 use serde::Serialize;
 
@@ -21,9 +22,24 @@ pub struct Args {
     /// Leave out the recall within budgets, which takes longest.
     #[arg(long)]
     only_rankings: bool,
+    /// Give each question an `about` hint: whom its evidence is by, or somebody else of the conversation.
+    #[arg(long, value_enum)]
+    hints: Option<Hints>,
+    /// Percent of each store's records, the last ones, that are learned after the snapshot is built.
+    #[arg(long, value_name = "PERCENT", default_value_t = 0, value_parser = clap::value_parser!(u8).range(0..=100))]
+    learned: u8,
     /// Write what was found for every question, as JSON lines.
     #[arg(long, value_name = "FILE")]
     dump: Option<PathBuf>,
+}
+
+/// What an `about` hint says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Hints {
+    /// Who most of the evidence is by.
+    Right,
+    /// Somebody whom none of the evidence is by; no hint where there is nobody.
+    Wrong,
 }
 
 /// What a store is made of.
@@ -93,6 +109,20 @@ impl Task {
         evidence.filter_map(|id| self.stands_for.get(id)).map(String::as_str).collect()
     }
 
+    /// The hint for a question: evidence is by whoever says it.
+    fn hint<'a>(&'a self, speakers: &'a [String], gold: &BTreeSet<&str>, hints: Hints) -> Option<&'a str> {
+        let by = |speaker: &str| {
+            let evidence = self.records.iter().filter(|record| self.covered(&record.id, gold).next().is_some());
+            evidence.filter(|record| record.source.speaker == speaker).count()
+        };
+        let counted: Vec<(usize, &str)> = speakers.iter().map(|speaker| (by(speaker), speaker.as_str())).collect();
+        let most = counted.iter().max_by_key(|(count, _)| *count).filter(|(count, _)| *count > 0)?;
+        match hints {
+            Hints::Right => Some(most.1),
+            Hints::Wrong => counted.iter().find(|(count, _)| *count == 0).map(|(_, speaker)| *speaker),
+        }
+    }
+
     fn covered<'a>(&'a self, id: &str, gold: &BTreeSet<&str>) -> impl Iterator<Item = &'a str> {
         self.covers.get(id).into_iter().flatten().map(String::as_str).filter(|id| gold.contains(id))
     }
@@ -126,10 +156,13 @@ pub fn run(args: &Args, output: &mut Output) -> Result<(), Failure> {
     let conversations = conversations(&args.folder)?;
     let tasks: Vec<(&Conversation, Level)> =
         Level::ALL.iter().flat_map(|level| conversations.iter().map(move |one| (one, *level))).collect();
-    let answers: Vec<Vec<Answer>> = {
-        let budgets: &[usize] = if args.only_rankings { &[] } else { &BUDGETS };
-        each("searching", &tasks, |(conversation, level)| ask(&subject, conversation, *level, budgets))?
+    let asking = Asking {
+        budgets: if args.only_rankings { &[] } else { &BUDGETS },
+        hints: args.hints,
+        learned: args.learned,
     };
+    let answers: Vec<Vec<Answer>> =
+        each("searching", &tasks, |(conversation, level)| ask(&subject, conversation, *level, asking))?;
     if let Some(path) = &args.dump {
         dump(path, answers.iter().flatten())?;
     }
@@ -198,21 +231,38 @@ fn row(output: &mut Output, level: &str, name: &str, count: usize, figures: &Fig
     output.line(format_args!("{level:<14}{name:<14}{count:>9}{values}"))
 }
 
+/// How the questions are asked.
+#[derive(Clone, Copy, Default)]
+pub struct Asking<'a> {
+    /// Budgets, in tokens, within which a recall is measured as well.
+    pub budgets: &'a [usize],
+    pub hints: Option<Hints>,
+    /// Percent of the records, the last ones, that are learned after the snapshot is built.
+    pub learned: u8,
+}
+
 /// Asks every question of a conversation: the ranking, and a recall within each budget.
 pub fn ask<'a>(
     subject: &Subject,
     conversation: &'a Conversation,
     level: Level,
-    budgets: &[usize],
+    asking: Asking,
 ) -> Result<Vec<Answer<'a>>, Failure> {
     let task = Task::new(conversation, level);
-    let snapshot = subject.snapshot(task.records.clone())?;
-    let engine = subject.load(snapshot.clone(), subject.config.clone())?;
+    let mut snapshot = task.records.clone();
+    let learned = snapshot.split_off(snapshot.len() - snapshot.len() * usize::from(asking.learned) / 100);
+    let snapshot = subject.snapshot(snapshot)?;
+    let load = |config| -> Result<Engine, Failure> {
+        let mut engine = subject.load(snapshot.clone(), config)?;
+        engine.remember(learned.clone())?;
+        Ok(engine)
+    };
+    let engine = load(subject.config.clone())?;
     let mut bounded = Vec::new();
-    for budget in budgets {
+    for budget in asking.budgets {
         let mut config = subject.config.clone();
         (config.budgets.recall_tokens, config.budgets.per_provider_tokens) = (*budget, *budget);
-        bounded.push((*budget, subject.load(snapshot.clone(), config)?));
+        bounded.push((*budget, load(config)?));
     }
     let mut answers = Vec::new();
     for query in &conversation.queries {
@@ -220,7 +270,8 @@ pub fn ask<'a>(
         if gold.is_empty() {
             continue;
         }
-        let found = ten(&engine, &query.text)?;
+        let about = asking.hints.and_then(|hints| task.hint(&conversation.speakers, &gold, hints));
+        let found = ten(&engine, &query.text, about)?;
         let ranked: Vec<Vec<&str>> =
             found.iter().map(|one| ids(one).flat_map(|id| task.covered(id, &gold)).collect()).collect();
         let mut within = Vec::new();

@@ -106,9 +106,10 @@ impl Subject {
     }
 }
 
-/// The first ten results for a prompt.
-fn ten(engine: &Engine, prompt: &str) -> Result<Vec<Evidence>, Failure> {
-    let request = Request { prompt: prompt.to_string(), limit: Some(10), ..Request::default() };
+/// The first ten results for a prompt, with a hint whom it is about.
+fn ten(engine: &Engine, prompt: &str, about: Option<&str>) -> Result<Vec<Evidence>, Failure> {
+    let about = about.map(str::to_string);
+    let request = Request { prompt: prompt.to_string(), limit: Some(10), about, ..Request::default() };
     Ok(engine.run(engine.search(request)?).evidence)
 }
 

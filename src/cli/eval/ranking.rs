@@ -48,7 +48,7 @@ pub fn run(args: &Args, output: &mut Output) -> Result<(), Failure> {
         });
         judged
             .map(|(query, gold)| {
-                let found = ten(&engine, &query.text)?;
+                let found = ten(&engine, &query.text, None)?;
                 let ranked: Vec<Vec<&str>> =
                     found.iter().map(|one| ids(one).filter(|id| gold.contains(id)).collect()).collect();
                 Ok(Figures::of(&ranked, gold.len(), gold.len()))

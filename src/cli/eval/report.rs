@@ -78,7 +78,7 @@ fn rank<'a>(subject: &Subject, conversations: &'a [Conversation]) -> Result<Rank
     let tasks: Vec<(&Conversation, Level)> =
         Level::ALL.iter().flat_map(|level| conversations.iter().map(move |one| (one, *level))).collect();
     let mut answers =
-        each("searching", &tasks, |(conversation, level)| ask(subject, conversation, *level, &BUDGETS))?.into_iter();
+        each("searching", &tasks, |(conversation, level)| ask(subject, conversation, *level, asking))?.into_iter();
     let of_level = |level| (level, answers.by_ref().take(conversations.len()).flatten().collect());
     Ok(Level::ALL.map(of_level).into())
 }

@@ -102,7 +102,7 @@ fn measure(args: &Args, conversations: &[Conversation], variant: &[Setting]) -> 
     let tasks: Vec<(&Conversation, Level)> =
         Level::ALL.iter().flat_map(|level| conversations.iter().map(move |one| (one, *level))).collect();
     let answers: Vec<Vec<Answer>> =
-        each("searching", &tasks, |(conversation, level)| ask(&subject, conversation, *level, &[]))?;
+        each("searching", &tasks, |(conversation, level)| ask(&subject, conversation, *level, Asking::default()))?;
     let (mut by_conversation, mut means) = (Vec::new(), Vec::new());
     for (level, figure) in FIGURES {
         let of_level: Vec<&Vec<Answer>> =

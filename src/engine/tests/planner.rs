@@ -131,6 +131,23 @@ fn its_plan_is_checked_against_what_is_known() {
 }
 
 #[test]
+fn a_query_that_it_rewrote_is_compared_by_its_own_meaning_or_by_words_alone() {
+    let rewritten = "soup on Mondays in the canteen";
+    let record = Record::new("soup", "Soup on Mondays in the canteen.");
+    let similarity = |engine: &Engine| {
+        let (_, result) = recall(engine, &yes(&[], &[(STORE_ID, rewritten)]));
+        let entry = result.evidence.into_iter().find(|entry| entry.id == "soup").unwrap();
+        entry.components.into_iter().find(|part| part.name == "semantic").map(|part| part.value)
+    };
+    let mut engine = planned(config(PlannerPrivacy::PromptOnly));
+    engine.remember(vec![record.clone()]).unwrap();
+    assert!(similarity(&engine).unwrap() > 0.9, "embedded anew");
+    // A vector that came from outside was the prompt's.
+    engine.set_embedder("remem-local-hash-v1", 384).unwrap();
+    assert_eq!(similarity(&engine), None);
+}
+
+#[test]
 fn its_calls_are_counted_for_the_whole_session() {
     let mut config = config(PlannerPrivacy::PromptOnly);
     config.plan.planner_calls = 2;
