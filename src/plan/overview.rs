@@ -20,7 +20,7 @@ const FRAME: &[&str] = &[
 pub fn asks_for_themes(words: &[&str]) -> bool {
     let any = |list: &[&str]| words.iter().any(|word| list.contains(word));
     let known = |word: &&str| THEMES.contains(word) || OWN.contains(word) || FRAME.contains(word);
-    any(THEMES) && any(OWN) && words.iter().all(|word| known(word))
+    any(THEMES) && any(OWN) && words.iter().all(known)
 }
 
 #[cfg(test)]

@@ -5,6 +5,7 @@ mod planner;
 mod prepared;
 mod hints;
 mod interleaving;
+mod store;
 
 use std::sync::Arc;
 
