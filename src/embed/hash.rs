@@ -58,11 +58,14 @@ impl EmbeddingModel for HashEmbedder {
     }
 }
 
+/// Words taken apart, and where their features are.
+type Words = FxHashMap<Box<str>, (Word, Range<usize>)>;
+
 /// Many texts: each distinct word is taken apart once.
 #[derive(Default)]
 struct HashBatch {
     /// By kind of token.
-    words: [FxHashMap<Box<str>, (Word, Range<usize>)>; 4],
+    words: [Words; 4],
     /// Of all words, one after the other.
     features: Vec<Feature>,
 }

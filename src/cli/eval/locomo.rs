@@ -156,11 +156,8 @@ pub fn run(args: &Args, output: &mut Output) -> Result<(), Failure> {
     let conversations = conversations(&args.folder)?;
     let tasks: Vec<(&Conversation, Level)> =
         Level::ALL.iter().flat_map(|level| conversations.iter().map(move |one| (one, *level))).collect();
-    let asking = Asking {
-        budgets: if args.only_rankings { &[] } else { &BUDGETS },
-        hints: args.hints,
-        learned: args.learned,
-    };
+    let asking =
+        Asking { budgets: if args.only_rankings { &[] } else { &BUDGETS }, hints: args.hints, learned: args.learned };
     let answers: Vec<Vec<Answer>> =
         each("searching", &tasks, |(conversation, level)| ask(&subject, conversation, *level, asking))?;
     if let Some(path) = &args.dump {

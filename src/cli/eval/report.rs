@@ -8,7 +8,7 @@ use serde_json::json;
 use super::chart::{Axis, Chart, Series, escape};
 use super::data::{Conversation, Negative, conversations, lines};
 use super::gate::{Decision, Label, Store, decide_all};
-use super::locomo::{Answer, Level, ask, within};
+use super::locomo::{Answer, Asking, Level, ask, within};
 use super::metrics::{Figures, Reliability};
 use super::{Subject, SubjectArgs, each};
 use crate::cli::failure::Failure;
@@ -77,6 +77,7 @@ type Ranked<'a> = Vec<(Level, Vec<Answer<'a>>)>;
 fn rank<'a>(subject: &Subject, conversations: &'a [Conversation]) -> Result<Ranked<'a>, Failure> {
     let tasks: Vec<(&Conversation, Level)> =
         Level::ALL.iter().flat_map(|level| conversations.iter().map(move |one| (one, *level))).collect();
+    let asking = Asking { budgets: &BUDGETS, ..Asking::default() };
     let mut answers =
         each("searching", &tasks, |(conversation, level)| ask(subject, conversation, *level, asking))?.into_iter();
     let of_level = |level| (level, answers.by_ref().take(conversations.len()).flatten().collect());

@@ -3,7 +3,7 @@ use std::path::PathBuf;
 use serde_json::{Value, json};
 
 use super::data::{Conversation, conversations};
-use super::locomo::{Answer, Level, ask};
+use super::locomo::{Answer, Asking, Level, ask};
 use super::metrics::Figures;
 use super::{SubjectArgs, each};
 use crate::cli::failure::Failure;
