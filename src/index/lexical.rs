@@ -264,6 +264,45 @@ pub struct Postings<'a> {
     own_count: usize,
 }
 
+/// The lists of several terms as one: the forms of a word.
+#[derive(Clone, Debug, Default)]
+pub struct Merged {
+    words: Vec<u8>,
+    owns: Vec<u8>,
+    own_count: usize,
+}
+
+impl Merged {
+    /// A document that several lists hold counts once, by the highest of its impacts; each list's impacts are taken times its share, 0 to 1.
+    pub fn new(lists: &[(Postings<'_>, f32)]) -> Merged {
+        let mut all: Vec<(u32, u8, bool)> = Vec::new();
+        for (list, share) in lists {
+            let impact = |impact: u8| (f32::from(impact) * share).round().clamp(1.0, 255.0) as u8;
+            all.extend(list.iter().map(|posting| (posting.document, impact(posting.impact), posting.own)));
+        }
+        all.sort_unstable();
+        let mut merged = Merged::default();
+        for (number, same) in all.chunk_by(|a, b| a.0 == b.0).enumerate() {
+            let Some(&(document, impact, _)) = same.last() else { continue };
+            let own = same.iter().any(|(_, _, own)| *own);
+            push_u32(&mut merged.words, u32::from(impact) << IMPACT_SHIFT | document);
+            if number.is_multiple_of(8) {
+                merged.owns.push(0);
+            }
+            if let Some(bits) = merged.owns.last_mut() {
+                *bits |= u8::from(own) << (number % 8);
+            }
+            merged.own_count += usize::from(own);
+        }
+        merged
+    }
+
+    /// As one list.
+    pub fn postings(&self) -> Postings<'_> {
+        Postings { words: U32s::new(&self.words), owns: &self.owns, first: 0, own_count: self.own_count }
+    }
+}
+
 /// One document that holds a term.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Posting {

@@ -7,7 +7,7 @@ mod vectors;
 mod view;
 
 pub use lexical::{
-    Bm25, Entry, Lexical, LexicalBuilder, LexicalParts, MAX_DOCUMENTS, Posting, Postings, Vocabulary, Word, idf,
+    Bm25, Entry, Lexical, LexicalBuilder, LexicalParts, MAX_DOCUMENTS, Merged, Posting, Postings, Vocabulary, Word, idf,
 };
 pub use links::{Links, LinksParts, NO_LINK, Span, SpanKind};
 pub use term::{answer_term, who_key, who_term};

@@ -64,30 +64,25 @@ pub fn tasks(words: &[&str]) -> usize {
     words.iter().filter(|word| TASKS.binary_search(word).is_ok()).count()
 }
 
-/// Whether the prompt begins like a question about something that is or was.
+/// First words of questions about something that is or was, folded, in several languages.
+#[rustfmt::skip]
+const QUESTIONS: &[&str] = &[
+    "combien", "como", "cual", "cuando", "cuanta", "cuantas", "cuanto", "cuantos", "did", "do", "does", "donde", "had", "has", "is", "ou", "pourquoi",
+    "quand", "que", "quel", "quelle", "quelles", "quels", "qui", "quien", "quoi", "wann", "warum", "was", "welche", "welchem", "welchen", "welcher",
+    "welches", "wem", "wer", "were", "weshalb", "wessen", "what", "whats", "when", "where", "wheres", "which", "who", "whos", "whose", "wie", "wo",
+    "woher", "wohin", "womit",
+];
+
+/// Pairs that ask, in languages written without spaces, wherever they stand.
+#[rustfmt::skip]
+const ASKING_PAIRS: &[&str] = &[
+    "どこ", "いつ", "だれ", "なぜ", "すか", "たか", "るか", "什么", "哪里", "哪个", "多少", "怎么", "언제", "어디", "누구", "무엇", "얼마", "무슨", "뭐야", "니까", "나요",
+];
+
+/// Whether the prompt asks about something that is or was.
 pub fn is_question(words: &[&str]) -> bool {
-    words.iter().take(2).any(|word| {
-        matches!(
-            *word,
-            "who"
-                | "whos"
-                | "whose"
-                | "what"
-                | "whats"
-                | "when"
-                | "where"
-                | "wheres"
-                | "which"
-                | "did"
-                | "does"
-                | "has"
-                | "had"
-                | "was"
-                | "were"
-                | "is"
-                | "do"
-        )
-    })
+    let asks = |word: &&str| ASKING_PAIRS.contains(word) || word.contains(['何', '誰', '谁', '几', '吗', '몇']);
+    words.iter().take(2).any(|word| QUESTIONS.binary_search(word).is_ok()) || words.iter().any(asks)
 }
 
 /// Whether the prompt speaks of the user's own affairs.
@@ -141,6 +136,11 @@ mod tests {
             let words: Vec<&str> = words.iter().map(String::as_str).collect();
             assert_eq!(continuity(&words).is_some(), expected.is_some(), "{text}");
         }
+    }
+
+    #[test]
+    fn lists_are_sorted_for_the_search() {
+        assert!(TASKS.is_sorted() && QUESTIONS.is_sorted());
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 mod browse;
 mod dates;
+mod forms;
 mod linked;
 mod learned;
 mod mask;

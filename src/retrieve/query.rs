@@ -1,7 +1,7 @@
 use super::dates::{Asked, dates_in};
 use crate::index::{who_key, who_term};
 use crate::memory::{KnownEntity, Scope, Timestamp};
-use crate::text::{self, Answer, Kind, Role};
+use crate::text::{self, Answer, Kind, Language, Role};
 
 /// A prompt as the indexes see it.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -16,8 +16,10 @@ pub struct Query {
     pub name_keys: Vec<String>,
     /// What kind of answer it asks for, where it says so.
     pub expects: Option<Answer>,
-    /// Number of tokens, grammar included.
+    /// Number of tokens, grammar included; pairs of characters count half.
     pub length: usize,
+    /// The language that its grammar is of.
+    pub language: Language,
 }
 
 /// One distinct term of a prompt.
@@ -37,6 +39,8 @@ pub struct QueryTerm {
     pub dated: bool,
     /// Whether it stands in a capital inside a sentence, as names do.
     pub proper: bool,
+    /// Whether it is a pair whose first character is a word by itself, before grammar.
+    pub lone: bool,
 }
 
 /// The longest prompt that is read, in bytes; the rest is passed over.
@@ -52,11 +56,15 @@ impl Query {
         let text = head(prompt, MAX_PROMPT_BYTES);
         let mut query = Query { text: text.to_string(), ..Query::default() };
         let mut words: Vec<String> = Vec::new();
+        let mut pairs = 0;
         text::tokenize(text, &mut |token| {
             query.length += 1;
+            pairs += usize::from(token.kind == Kind::Bigram);
             words.push(token.surface.to_string());
             query.add(&token, false);
         });
+        // Pairs overlap: two of them are a word's worth.
+        query.length -= pairs / 2;
         query.expects = Answer::asked(&words);
         query.read_grammar(&words, text);
         let dates = dates_in(&words, now);
@@ -92,17 +100,20 @@ impl Query {
     /// Takes out the grammar of the prompt's language, and marks what looks like a name.
     fn read_grammar(&mut self, words: &[String], text: &str) {
         let language = text::language(words);
-        if language != text::Language::English {
+        self.language = language;
+        if language != Language::English {
             self.terms.retain(|term| term.kind != Kind::Word || !language.is_function(&term.surface));
         }
         let kana = text.chars().any(text::is_hiragana);
         for term in self.terms.iter_mut().filter(|term| term.kind == Kind::Bigram) {
-            if text::is_grammar_pair(&term.surface, kana) || ends_korean(&term.surface, words) {
+            if kana && is_lone(&term.surface, words) {
+                term.lone = true;
+            } else if text::is_grammar_pair(&term.surface, kana) || ends_korean(&term.surface, words) {
                 term.role = Role::Generic;
             }
         }
         // Nouns of German all stand in capitals.
-        if language == text::Language::German {
+        if language == Language::German {
             return;
         }
         let names = capitalised(text);
@@ -127,6 +138,7 @@ impl Query {
             role,
             expanded,
             proper: false,
+            lone: false,
             dated: false,
         });
     }
@@ -153,6 +165,19 @@ impl Query {
     pub fn names_a_date(&self) -> bool {
         !self.dates.is_empty()
     }
+}
+
+/// Whether the pair is a word of one character and the grammar that follows it.
+fn is_lone(pair: &str, words: &[String]) -> bool {
+    let mut chars = pair.chars();
+    let (Some(first), Some(last)) = (chars.next(), chars.next()) else { return false };
+    text::is_ideograph(first)
+        && first != '何'
+        && text::is_hiragana(last)
+        && words.iter().enumerate().any(|(at, word)| {
+            let before = at.checked_sub(1).and_then(|at| words.get(at)).filter(|before| before.ends_with(first));
+            word == pair && before.is_none_or(|before| before.starts_with(text::is_hiragana))
+        })
 }
 
 /// Whether the pair ends a word of three syllables or more in a particle.

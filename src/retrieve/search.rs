@@ -1,8 +1,9 @@
 use serde::{Deserialize, Serialize};
 
+use super::forms::{is_seam, merged};
 use super::linked::lend;
 use super::{Mask, Query};
-use crate::index::{Postings, Probe, answer_term, idf};
+use crate::index::{Merged, Postings, Probe, answer_term, idf};
 use crate::snapshot::Segment;
 use crate::text::{Kind, Role};
 
@@ -218,12 +219,17 @@ struct Bound<'a> {
 }
 
 impl<'a> Bound<'a> {
-    fn new(segment: &'a Segment, query: &Query) -> Self {
+    fn new(segment: &'a Segment, query: &Query, forms: &'a [Option<Merged>]) -> Self {
         let index = segment.lexical();
         let groups = segment.group_lexical();
         let list = |term: &str| index.find(term).map(|at| index.postings(at)).unwrap_or_default();
         Bound {
-            terms: query.terms.iter().map(|term| list(&term.term)).collect(),
+            terms: query
+                .terms
+                .iter()
+                .zip(forms)
+                .map(|(term, forms)| forms.as_ref().map_or_else(|| list(&term.term), Merged::postings))
+                .collect(),
             names: query.who_terms().map(|term| list(&term)).collect(),
             answers: query.expects.map(|kind| list(&answer_term(kind))).unwrap_or_default(),
             groups: query
@@ -250,7 +256,9 @@ pub fn names_in(parts: &[Part<'_>], query: &Query) -> Vec<String> {
 ///
 /// Only records that a part's mask sees are counted, scored or returned.
 pub fn search(parts: &[Part<'_>], query: &Query, config: &SearchConfig, scratch: &mut Scratch) -> Found {
-    let bound: Vec<Bound<'_>> = parts.iter().map(|part| Bound::new(part.segment, query)).collect();
+    let forms: Vec<Vec<Option<Merged>>> = parts.iter().map(|part| merged(part.segment.lexical(), query)).collect();
+    let bound: Vec<Bound<'_>> =
+        parts.iter().zip(&forms).map(|(part, forms)| Bound::new(part.segment, query, forms)).collect();
     let dated = date_records(parts, query, config, scratch);
     let mut found = statistics(parts, &bound, query, dated);
     let mut first = 0;
@@ -280,14 +288,18 @@ fn statistics(parts: &[Part<'_>], bound: &[Bound<'_>], query: &Query, dated: usi
         .collect();
     found.names = named.iter().map(|name| name.to_string()).collect();
     found.answering = parts.iter().zip(bound).map(|(part, bound)| visible_own(bound.answers, part.mask)).sum();
-    for (at, term) in query.terms.iter().enumerate() {
+    let count = |at: usize| -> usize {
         let lists = bound.iter().map(|bound| bound.terms.get(at).copied().unwrap_or_default());
-        let frequency = parts.iter().zip(lists).map(|(part, list)| visible_own(list, part.mask)).sum();
+        parts.iter().zip(lists).map(|(part, list)| visible_own(list, part.mask)).sum()
+    };
+    for (at, term) in query.terms.iter().enumerate() {
+        let frequency = count(at);
         let is_name = named.iter().any(|name| name.split(' ').any(|word| word == term.surface));
         let slight = term.kind == Kind::Number && term.surface.len() < 2;
         // A date that records answer by their time need not stand in their text.
         let answered = term.dated && dated > 0;
-        let topical = term.role == Role::Content && !is_name && !term.expanded && !slight && !answered;
+        let seam = frequency == 0 && is_seam(query, at, |neighbour| count(neighbour) > 0);
+        let topical = term.role == Role::Content && !is_name && !term.expanded && !slight && !answered && !seam;
         let mut idf = idf(found.visible, frequency);
         if term.kind == Kind::Bigram {
             // Neighbouring pairs share a character, and one that nobody wrote may only lie across two words.

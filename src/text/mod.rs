@@ -3,6 +3,7 @@
 
 mod answer;
 mod fold;
+mod forms;
 mod language;
 mod stem;
 mod stop;
@@ -18,7 +19,8 @@ pub use answer::Answer;
 pub use controls::{Glyph, glyphs};
 pub use escape::{Style, escape, escape_prefix, unescape};
 pub use fold::fold;
-pub use language::{Language, is_grammar_pair, is_hiragana, is_korean_ending, language};
+pub use forms::{key, umlauts};
+pub use language::{Language, is_grammar_pair, is_hiragana, is_ideograph, is_korean_ending, language};
 pub use sentences::sentences;
 pub use signature::{NEAR, Signature, Weight};
 pub use stem::stem;
