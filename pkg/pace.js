@@ -26,6 +26,9 @@ export function pacer(sliceMs) {
   };
 }
 
+/** After how long the next recall waits for a turn: what it takes itself comes on top. */
+const BREATH_MS = 2;
+
 /** When this turn of the loop was first asked for something; undefined once another has begun. */
 let heldSince;
 
@@ -39,7 +42,7 @@ export function breath() {
     soon(() => (heldSince = undefined));
     return undefined;
   }
-  if (performance.now() - heldSince < SLICE_MS) return undefined;
+  if (performance.now() - heldSince < BREATH_MS) return undefined;
   // Said here and not by the turn: where that belongs to a request that has ended, it never comes.
   heldSince = undefined;
   return turn();
