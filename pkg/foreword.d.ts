@@ -348,6 +348,8 @@ export class Foreword {
   themes(request?: { scope?: Scope; now?: Time; limit?: number }): Theme[];
   reconcile(): Promise<string | undefined>;
   compact(): Uint8Array;
+  /** Bytes of the snapshot, and characters of what was learned since, as JSON. */
+  readonly size: { snapshot: number; learned: number };
   info(): {
     version: string;
     records: number;

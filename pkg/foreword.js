@@ -3,7 +3,7 @@
 import { ForewordError, checkKeys, isTyped } from './errors.js';
 import { DEADLINE_MS, OPTIONS } from './known.js';
 import { unpackEvidence } from './evidence.js';
-import { current, init } from './instance.js';
+import { common, current, init } from './instance.js';
 import { breath } from './pace.js';
 import { received, tableOf } from './source.js';
 
@@ -14,29 +14,35 @@ export { init } from './instance.js';
 /** A memory: a snapshot, what was learned since, and who else can be asked. */
 export class Foreword {
   #options;
+  #home;
   #instance;
   #engine;
   /** Where the snapshot lies in the instance's memory, which outlives a trap. */
   #span;
   /** What was learned, as calls to be made again of a fresh instance. */
   #learned = [];
+  #learnedLength = 0;
 
-  /** Loads a snapshot; one that arrives as a stream is copied while it arrives. */
-  static async load(snapshot, options = {}) {
+  /** Loads a snapshot; one that arrives as a stream is copied while it arrives. A pool gives its memories a home of their own. */
+  static async load(snapshot, options = {}, home = common) {
     await init(options.module);
     const settings = checked(options);
-    const instance = current();
-    return new Foreword(instance, await received(instance, await snapshot), settings);
+    await home.ready();
+    const instance = home.current();
+    return new Foreword(instance, await received(instance, await snapshot), settings, home);
   }
 
   /** Begins with nothing remembered. */
-  static async empty(options = {}) {
+  static async empty(options = {}, home = common) {
     await init(options.module);
-    return new Foreword(current(), undefined, checked(options));
+    const settings = checked(options);
+    await home.ready();
+    return new Foreword(home.current(), undefined, settings, home);
   }
 
-  constructor(instance, bytes, settings) {
+  constructor(instance, bytes, settings, home) {
     this.#options = settings;
+    this.#home = home;
     this.#raise(instance, bytes);
   }
 
@@ -79,7 +85,7 @@ export class Foreword {
   #live() {
     if (!this.#engine) throw new ForewordError('INVALID_REQUEST', 'this memory is disposed: load it again');
     if (!this.#instance.trapped) return this.#engine;
-    const instance = current();
+    const instance = this.#home.current();
     const dead = this.#instance;
     this.#raise(instance, this.#span && instance.filled(dead.peek(this.#span)));
     instance.run(() => {
@@ -104,7 +110,13 @@ export class Foreword {
     }
     const result = this.#do((engine) => engine[method](...given));
     this.#learned.push([method, kept]);
+    this.#learnedLength += kept.length;
     return result;
+  }
+
+  /** The length of the snapshot, and of what was learned since as JSON. */
+  get size() {
+    return { snapshot: this.#span?.[1] ?? 0, learned: this.#learnedLength };
   }
 
   /** Calls something that promises an answer. */

@@ -1,4 +1,4 @@
-// Instances of the module. One serves every memory until it traps; a builder gets one of its own, whose memory is given back with it.
+// Instances of the module. One serves every memory that has no home of its own, until it traps; a builder gets one of its own, whose memory is given back with it.
 import { ForewordError, isTyped } from './errors.js';
 import { glue } from './wasm/foreword.js';
 
@@ -8,7 +8,6 @@ let source = () => {
 /** Kept for further instances. */
 let compiled;
 let pending;
-let shared;
 
 /** Says where the module comes from when nobody passes one to `init`. Used by the entries. */
 export function setModuleSource(newSource) {
@@ -20,7 +19,7 @@ export function setModuleSource(newSource) {
  * Takes a WebAssembly.Module, its bytes, a Response, or a promise of one of them.
  */
 export function init(module) {
-  if (shared && !shared.trapped) return Promise.resolve();
+  if (common.alive) return Promise.resolve();
   pending ??= start(module).finally(() => {
     pending = undefined;
   });
@@ -30,7 +29,7 @@ export function init(module) {
 async function start(given) {
   try {
     compiled ??= await compile(await (given ?? source()));
-    shared = await Instance.start(compiled);
+    await common.ready();
   } catch (error) {
     if (isTyped(error)) throw error;
     throw new ForewordError('MODULE_LOAD', `the module could not be started: ${error?.message ?? error}`, { cause: error });
@@ -45,17 +44,50 @@ async function compile(module) {
   return WebAssembly.compile(await module.arrayBuffer());
 }
 
-/** The instance in use; a fresh one if it has trapped. */
+/** The instance that memories share which have no home of their own. */
 export function current() {
-  if (!compiled) throw new ForewordError('NOT_INITIALIZED', 'await init() first, or load a memory: both start the module');
-  if (!shared || shared.trapped) shared = Instance.startSync(compiled);
-  return shared;
+  return common.current();
 }
 
 /** An instance for one piece of work. Needs `init` to be done. */
 export function another() {
   return Instance.start(compiled);
 }
+
+/** An instance that memories share, and a fresh one after it has trapped. */
+export class Home {
+  #instance;
+
+  get alive() {
+    return this.#instance !== undefined && !this.#instance.trapped;
+  }
+
+  /** What the instance's memory takes, in bytes; it never shrinks. */
+  get bytes() {
+    return this.#instance?.bytes ?? 0;
+  }
+
+  /** Starts the instance beforehand, off the thread where the host can. Needs `init` to be done. */
+  async ready() {
+    if (this.alive) return;
+    const instance = await Instance.start(compiled);
+    // Of several that were started at once, one is kept.
+    if (!this.alive) this.#instance = instance;
+  }
+
+  current() {
+    if (!compiled) throw new ForewordError('NOT_INITIALIZED', 'await init() first, or load a memory: both start the module');
+    if (!this.alive) this.#instance = Instance.startSync(compiled);
+    return this.#instance;
+  }
+
+  /** The next who comes gets a fresh instance; those who are there keep theirs, which goes when they do. */
+  leave() {
+    this.#instance = undefined;
+  }
+}
+
+export const common = new Home();
 
 /** What a dead instance answers with: to the glue no error, no value, and 0. */
 const NOTHING = Object.freeze([]);
@@ -149,6 +181,11 @@ export class Instance {
   fault() {
     const why = this.trapped?.message ?? String(this.trapped);
     return new ForewordError('MODULE_TRAPPED', `the module trapped (${why}); what was loaded and learned before is kept`, { cause: this.trapped });
+  }
+
+  /** What its memory takes. */
+  get bytes() {
+    return this.#exports.memory.buffer.byteLength;
   }
 
   /** What lies in its memory, for as long as it does not grow: also that of a dead one. Not to be handed out. */

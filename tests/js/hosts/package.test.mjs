@@ -41,6 +41,8 @@ import { Foreword, ForewordError, buildSnapshot, checkCitations, init, type Evid
 import { Foreword as Inline } from 'foreword/inline';
 import { init as begin } from 'foreword/core';
 import module from 'foreword/foreword.wasm';
+import { MemoryPool, indexedDb, nameOf, opfs, type SnapshotStore } from 'foreword/storage';
+import { files } from 'foreword/storage/files';
 
 const provider: Provider = { id: 'p', search: async ({ query, limit }, { signal }) => (signal.aborted ? [] : [{ id: 1, text: query.slice(0, limit) }]) };
 const { bytes, reports } = await buildSnapshot({ notes: [{ path: 'a.md', text: '# A' }], staticTable: new Uint8Array() });
@@ -52,13 +54,15 @@ checkCitations('[a]', result).unknown satisfies string[];
 await init(module);
 await begin(module);
 await Inline.load(bytes);
+const stores: SnapshotStore[] = [indexedDb(), opfs(), files('x'), { get: async () => new Blob(), put: async () => {}, delete: async () => {} }];
+const learned: string[] = await new MemoryPool({ Foreword, store: stores[0]!, maxBytes: 1 << 26 }).use(nameOf('a'), (memory) => memory.remember([]));
 // @ts-expect-error a prompt is a string
 await memory.recall(3);
 // @ts-expect-error there is no such option
 await memory.recall('x', { scpoe: {} });
 // @ts-expect-error it is loaded, not constructed
 new Foreword();
-try { memory.remember({ id: 'a', statement: 'b' }); } catch (error) { if (error instanceof ForewordError) console.log(error.code satisfies string, line, evidence); }
+try { memory.remember({ id: 'a', statement: 'b' }); } catch (error) { if (error instanceof ForewordError) console.log(error.code satisfies string, line, evidence, learned); }
 export {};
 `,
   });
