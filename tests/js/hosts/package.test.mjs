@@ -43,6 +43,11 @@ import { init as begin } from 'foreword/core';
 import module from 'foreword/foreword.wasm';
 import { MemoryPool, indexedDb, nameOf, opfs, type SnapshotStore } from 'foreword/storage';
 import { files } from 'foreword/storage/files';
+import { d1 } from 'foreword/providers/d1';
+import { folder } from 'foreword/providers/folder';
+import { http } from 'foreword/providers/http';
+import { markdown } from 'foreword/providers/markdown';
+import { postgres } from 'foreword/providers/postgres';
 
 const provider: Provider = { id: 'p', search: async ({ query, limit }, { signal }) => (signal.aborted ? [] : [{ id: 1, text: query.slice(0, limit) }]) };
 const { bytes, reports } = await buildSnapshot({ notes: [{ path: 'a.md', text: '# A' }], staticTable: new Uint8Array() });
@@ -56,6 +61,11 @@ await begin(module);
 await Inline.load(bytes);
 const stores: SnapshotStore[] = [indexedDb(), opfs(), files('x'), { get: async () => new Blob(), put: async () => {}, delete: async () => {} }];
 const learned: string[] = await new MemoryPool({ Foreword, store: stores[0]!, maxBytes: 1 << 26 }).use(nameOf('a'), (memory) => memory.remember([]));
+const database = { prepare: (sql: string) => ({ bind: (...params: unknown[]) => ({ all: async () => ({ results: [sql, params] }) }) }) };
+const client = { query: async (sql: string, params: unknown[]) => ({ rows: [sql, params] }) };
+const notes = markdown({ id: 'n', notes: () => folder('x'), topics: '*' });
+await notes.refresh();
+await Foreword.empty({ providers: [notes, d1({ id: 'd', database }), postgres({ id: 'p', client, embed: () => [1] }), http({ id: 'h', url: 'https://x.example' })] });
 // @ts-expect-error a prompt is a string
 await memory.recall(3);
 // @ts-expect-error there is no such option
