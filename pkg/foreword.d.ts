@@ -293,7 +293,7 @@ export interface RecallResult {
 export type ModuleSource = WebAssembly.Module | BufferSource | Response | Promise<WebAssembly.Module | BufferSource | Response>;
 export type SnapshotSource = Uint8Array | ArrayBuffer | ArrayBufferView | Blob | Response | ReadableStream<Uint8Array>;
 
-/** Codes: SNAPSHOT_CORRUPT, SNAPSHOT_VERSION, MODEL_MISMATCH, INVALID_RECORD, INVALID_CONFIG, INVALID_REQUEST, UNKNOWN_PROVIDER, STATIC_TABLE, RERANK_FAILED, TOO_LARGE, MODULE_LOAD, MODULE_TRAPPED, NOT_INITIALIZED. */
+/** Codes: SNAPSHOT_CORRUPT, SNAPSHOT_VERSION, MODEL_MISMATCH, INVALID_RECORD, INVALID_CONFIG, INVALID_REQUEST, UNKNOWN_PROVIDER, STATIC_TABLE, RERANK_FAILED, TOO_LARGE, MODULE_LOAD, MODULE_TRAPPED, NOT_INITIALIZED, TIMEOUT (of a store). */
 export class ForewordError extends Error {
   readonly code: string;
 }

@@ -54,7 +54,7 @@ export interface PoolOptions extends Options {
   maxBytes?: number;
   /** After how long a memory that nobody is using is read from the store again, should another process write there. Default: never. */
   maxAgeMs?: number;
-  /** How long a load waits for room while all that is loaded is in use. Default 5,000. */
+  /** How long the store, or room while all that is loaded is in use, is waited for. Default 5,000. */
   waitMs?: number;
 }
 
@@ -76,10 +76,11 @@ export class MemoryPool {
    */
   tenant(key: string): Tenant;
   /**
-   * Does something with a tenant's memory, which stays loaded meanwhile; it begins empty if the store has none. Resolves once what was learned is in
+   * Does something with a tenant's memory, which stays loaded meanwhile, for a minute at least; it begins empty if the store has none. Resolves once what was learned is in
    * the store, and rejects if the store did not take it. Uses of one pool see each other's changes; of two processes that learn for one tenant at the
    * same time, the last one to write wins.
-   * @throws ForewordError SNAPSHOT_CORRUPT, SNAPSHOT_VERSION (and is read from the store again next time), TOO_LARGE if there is no room
+   * @throws ForewordError SNAPSHOT_CORRUPT, SNAPSHOT_VERSION (and is read from the store again next time), TOO_LARGE if there is no room, TIMEOUT if the store
+   * does not answer
    */
   use<T>(key: string, act: (memory: Foreword) => T | Promise<T>): Promise<T>;
   /** Forgets a tenant, in the store too. */

@@ -12,6 +12,13 @@ const LEARNED = 4;
 const BARE = 1280 << 10;
 /** Of the bound: the rest is for gaps between memories, and for what recalls take while they run. */
 const FILL = 0.7;
+/**
+ * After how long a use is taken for one that will never end, in milliseconds: where a host ends a request, as Workers do when the client has gone, what it
+ * was awaiting never comes.
+ */
+const ABANDONED_MS = 60_000;
+/** A load waits for the store, for room, and for the snapshot to arrive. */
+const WAITS = 3;
 /** Length of what was learned after which a memory is loaded anew, with it in the snapshot. */
 const FOLD = 256 << 10;
 
@@ -94,12 +101,13 @@ export class MemoryPool {
   async #with(name, act) {
     const entry = this.#entry(name);
     entry.users++;
+    entry.used = Date.now();
     try {
-      await entry.loading;
+      await this.#patiently(entry.loading, this.#waitMs * WAITS);
       return await act(entry.memory, entry);
     } finally {
       entry.users--;
-      if (entry.stale && entry.users === 0) this.#drop(entry);
+      if (entry.stale && !busy(entry)) this.#drop(entry);
       if (entry.dropped) this.#free(entry);
       this.#trim();
       for (const go of this.#waiting.splice(0)) go();
@@ -109,7 +117,9 @@ export class MemoryPool {
   /** A tenant has one entry, so that concurrent loads are one, and what one use learned is not overwritten by another. */
   #entry(name) {
     let entry = this.#entries.get(name);
-    if (entry?.users === 0 && Date.now() - entry.since >= this.#maxAgeMs) {
+    const age = Date.now() - (entry?.since ?? 0);
+    // A load that somebody else began may have been abandoned.
+    if (entry && (entry.memory ? !busy(entry) && age >= this.#maxAgeMs : age >= this.#waitMs * WAITS)) {
       this.#drop(entry);
       entry = undefined;
     }
@@ -117,8 +127,9 @@ export class MemoryPool {
       this.#counts.hits++;
       this.#entries.delete(name);
     } else {
-      entry = { name, users: 0, bytes: 0, saved: 0, since: Date.now() };
+      entry = { name, users: 0, used: 0, bytes: 0, saved: 0, since: Date.now() };
       entry.loading = this.#load(entry);
+      entry.loading.catch(() => {});
     }
     this.#entries.set(name, entry);
     return entry;
@@ -127,12 +138,13 @@ export class MemoryPool {
   async #load(entry) {
     this.#counts.loads++;
     try {
-      const got = (await this.#store.get(entry.name)) ?? undefined;
+      const got = (await this.#patiently(this.#store.get(entry.name))) ?? undefined;
       const snapshot = got && (viewOf(got) ?? (sizeOf(got) === undefined ? viewOf(await got.arrayBuffer()) : got));
       await this.#reserve(entry, (snapshot ? sizeOf(snapshot) : 0) + EACH);
       const Foreword = this.#Foreword;
       entry.memory = await (snapshot ? Foreword.load(snapshot, this.#options, this.#home) : Foreword.empty(this.#options, this.#home));
       this.#take(entry, entry.memory.size.snapshot + EACH);
+      if (entry.dropped) this.#free(entry);
     } catch (error) {
       this.#drop(entry);
       throw error;
@@ -142,24 +154,40 @@ export class MemoryPool {
   /** One after the other: a later one holds what an earlier one did. */
   async #save(entry) {
     const { memory } = entry;
-    while (entry.saving && !entry.lost) await entry.saving;
+    while (entry.saving && !entry.lost) {
+      const { saving } = entry;
+      // Whoever began it is told what went wrong, if that is still there to be told.
+      await this.#patiently(saving).catch(() => {
+        if (entry.saving === saving) entry.saving = undefined;
+      });
+    }
     const { learned } = memory.size;
     if (learned === entry.saved) return;
     if (entry.lost) throw entry.lost;
-    entry.saving = Promise.resolve(this.#store.put(entry.name, memory.compact()));
+    const saving = this.#store.put(entry.name, memory.compact());
+    entry.saving = saving;
     try {
-      await entry.saving;
+      await this.#patiently(saving);
     } catch (error) {
       // The store is right, and everybody who had learned something is told.
       entry.lost = error;
       this.#drop(entry);
       throw error;
     } finally {
-      entry.saving = undefined;
+      if (entry.saving === saving) entry.saving = undefined;
     }
     entry.saved = learned;
     this.#take(entry, memory.size.snapshot + EACH + learned * LEARNED);
     if (learned > FOLD) entry.stale = true;
+  }
+
+  /** Waits for the store, but not for ever. */
+  #patiently(promise, ms = this.#waitMs) {
+    let timer;
+    const late = new Promise((_, reject) => {
+      timer = setTimeout(() => reject(new ForewordError('TIMEOUT', `the store has not answered within ${ms} ms`)), ms);
+    });
+    return Promise.race([promise, late]).finally(() => clearTimeout(timer));
   }
 
   #limit() {
@@ -188,7 +216,7 @@ export class MemoryPool {
   #evict(limit) {
     for (const entry of this.#entries.values()) {
       if (this.#taken <= limit) return;
-      if (entry.users > 0) continue;
+      if (busy(entry)) continue;
       this.#counts.evictions++;
       this.#drop(entry);
     }
@@ -201,7 +229,7 @@ export class MemoryPool {
     // Its memory never shrinks, and a trapped one is lost: whoever comes next begins in a fresh one.
     this.#counts.renewals++;
     for (const entry of [...this.#entries.values()]) {
-      if (entry.users > 0) entry.stale = true;
+      if (busy(entry)) entry.stale = true;
       else this.#drop(entry);
     }
     this.#home.leave();
@@ -221,10 +249,14 @@ export class MemoryPool {
   }
 
   #free(entry) {
-    if (entry.users > 0) return;
+    if (busy(entry)) return;
     entry.memory?.dispose();
     this.#take(entry, 0);
   }
+}
+
+function busy({ users, used }) {
+  return users > 0 && Date.now() - used < ABANDONED_MS;
 }
 
 function sizeOf(snapshot) {

@@ -11,8 +11,7 @@ use super::{IndexConfig, ShapeConfig};
 use crate::embed::{Batch, EmbeddingModel, Quantized, quantize};
 use crate::error::{Error, ErrorCode};
 use crate::index::{
-    Bm25, Entry, LexicalBuilder, LexicalParts, MAX_DOCUMENTS, VectorsBuilder, Vocabulary, Word, answer_term, who_key,
-    who_term,
+    Bm25, Entry, LexicalBuilder, MAX_DOCUMENTS, VectorsBuilder, Vocabulary, Word, answer_term, who_key, who_term,
 };
 use crate::memory::{Catalog, KnownEntity, Record, Scope, Shape, Status, Timestamp, Topic};
 use crate::text::{self, Answer, Signature};
@@ -73,6 +72,30 @@ struct Work {
     vectors: VectorsBuilder,
     linker: Linker,
     buffer: Vec<f32>,
+    encoded: Encoded,
+    /// The later sections of the file, from the index of the records on.
+    tail: Writer,
+    /// What went wrong on the way: [`SnapshotBuilder::finish`] says so.
+    fault: Option<Error>,
+}
+
+/// The records as the file keeps them.
+#[derive(Default)]
+struct Encoded {
+    records: Vec<u8>,
+    record_ends: Vec<u8>,
+    ids: Vec<u8>,
+    id_ends: Vec<u8>,
+}
+
+impl Encoded {
+    fn push(&mut self, record: &Record) -> Result<(), Error> {
+        self.records.extend_from_slice(&encode(record)?);
+        self.record_ends.extend_from_slice(&end(&self.records)?);
+        self.ids.extend_from_slice(record.id.as_bytes());
+        self.id_ends.extend_from_slice(&end(&self.ids)?);
+        Ok(())
+    }
 }
 
 /// What the texts mean by themselves.
@@ -112,6 +135,11 @@ enum Phase {
     Embed,
     Blend,
     Link,
+    Encode,
+    Terms,
+    GroupTerms,
+    Bodies,
+    Vectors,
     Done,
 }
 
@@ -244,7 +272,10 @@ impl SnapshotBuilder {
                 return false;
             }
             Phase::Analyse => {
-                for record in self.records.get(work.next..end).unwrap_or(&[]) {
+                for (at, record) in self.records.iter().enumerate().take(end).skip(work.next) {
+                    if let Some(facts) = work.facts.get_mut(at) {
+                        facts.instruction_like = reads_like_instruction(record);
+                    }
                     work.analyse(record, self.config.of(record.shape()), &self.catalog);
                 }
             }
@@ -287,9 +318,42 @@ impl SnapshotBuilder {
                     vocabulary: &mut work.vocabulary,
                 };
                 if self.without_links || work.linker.step(&mut known, records) {
-                    work.phase = Phase::Done;
+                    work.phase = Phase::Encode;
                 }
-                return work.phase == Phase::Done;
+                return false;
+            }
+            Phase::Encode => {
+                for record in self.records.get(work.next..end).unwrap_or(&[]) {
+                    if work.fault.is_none() {
+                        work.fault = work.encoded.push(record).err();
+                    }
+                }
+            }
+            Phase::Terms => {
+                let lexical = std::mem::take(&mut work.lexical);
+                work.write_arrays(tag::LEXICAL, lexical.finish(&work.vocabulary).into_arrays());
+                work.phase = Phase::GroupTerms;
+                return false;
+            }
+            Phase::GroupTerms => {
+                let lexical = std::mem::take(&mut work.group_lexical);
+                work.write_arrays(tag::GROUP_LEXICAL, lexical.finish(&work.vocabulary).into_arrays());
+                work.phase = Phase::Bodies;
+                return false;
+            }
+            Phase::Bodies => {
+                work.tail.section(tag::RECORD_ENDS, std::mem::take(&mut work.encoded.record_ends));
+                work.tail.section(tag::RECORDS, std::mem::take(&mut work.encoded.records));
+                let linker = std::mem::take(&mut work.linker);
+                work.write_arrays(tag::LINKS, linker.finish().into_arrays());
+                work.phase = Phase::Vectors;
+                return false;
+            }
+            Phase::Vectors => {
+                let VectorsBuilder { signs, magnitudes, scales } = std::mem::take(&mut work.vectors);
+                work.write_arrays(tag::VECTORS, [signs, magnitudes, scales]);
+                work.phase = Phase::Done;
+                return true;
             }
             Phase::Done => return true,
         }
@@ -303,13 +367,14 @@ impl SnapshotBuilder {
                 Phase::Analyse => Phase::Measure,
                 Phase::Index => Phase::Group,
                 Phase::Embed if self.model.is_some() => Phase::Blend,
+                Phase::Encode => Phase::Terms,
                 _ => Phase::Link,
             };
         }
         work.phase == Phase::Done
     }
 
-    /// Ids of the records whose text is shaped like an instruction to a model; they are known after the first step.
+    /// Ids of the records whose text is shaped like an instruction to a model; all of them are known once [`step`](Self::step) has said true.
     pub fn flagged(&self) -> impl Iterator<Item = &str> {
         let flagged = self.records.iter().zip(&self.work.facts).filter(|(_, facts)| facts.instruction_like);
         flagged.map(|(record, _)| record.id.as_str())
@@ -326,7 +391,9 @@ impl SnapshotBuilder {
             Phase::Group => 0.6,
             Phase::Embed => 0.6 + 0.15 * within,
             Phase::Blend => 0.75 + 0.05 * within,
-            Phase::Link => 0.8 + 0.2 * self.work.linker.progress(self.records.len()),
+            Phase::Link => 0.8 + 0.17 * self.work.linker.progress(self.records.len()),
+            Phase::Encode => 0.97 + 0.02 * within,
+            Phase::Terms | Phase::GroupTerms | Phase::Bodies | Phase::Vectors => 0.99,
             Phase::Done => 1.0,
         }
     }
@@ -337,11 +404,16 @@ impl SnapshotBuilder {
     ///
     /// `TOO_LARGE` if an array passes 4 GiB or 2²⁴ records, `INVALID_RECORD` if a record cannot be encoded.
     pub fn finish(mut self) -> Result<Vec<u8>, Error> {
+        self.write()
+    }
+
+    /// [`finish`](Self::finish) for whoever lets go of the builder in another way than part by part; there is no second time.
+    pub(crate) fn write(&mut self) -> Result<Vec<u8>, Error> {
         while !self.step(1024) {}
-        let work = self.work;
-        let (model, dimensions) = match (&self.model, self.external) {
+        let work = &mut self.work;
+        let (model, dimensions) = match (&self.model, &self.external) {
             (Some(model), _) => (model.id().to_string(), model.dimensions()),
-            (None, Some((id, dimensions))) => (id, dimensions),
+            (None, Some((id, dimensions))) => (id.clone(), *dimensions),
             (None, None) => (String::new(), 0),
         };
         let meta = Meta {
@@ -353,17 +425,12 @@ impl SnapshotBuilder {
             model,
             dimensions: dimensions as u32,
             revision: self.revision,
-            kinds: work.kinds,
-            config: self.config,
-            suppressed: self.suppressed,
+            kinds: std::mem::take(&mut work.kinds),
+            config: self.config.clone(),
+            suppressed: std::mem::take(&mut self.suppressed),
         };
-        let (mut record_bytes, mut record_ends) = (Vec::new(), Vec::new());
-        let (mut id_bytes, mut id_ends) = (Vec::new(), Vec::new());
-        for record in &self.records {
-            record_bytes.extend_from_slice(&encode(record)?);
-            record_ends.extend_from_slice(&end(&record_bytes)?);
-            id_bytes.extend_from_slice(record.id.as_bytes());
-            id_ends.extend_from_slice(&end(&id_bytes)?);
+        if let Some(fault) = work.fault.take() {
+            return Err(fault);
         }
         let mut order: Vec<u32> = (0..meta.records).collect();
         order.sort_unstable_by_key(|record| self.records.get(*record as usize).map(|record| record.id.as_str()));
@@ -376,23 +443,11 @@ impl SnapshotBuilder {
         for (tag, array) in tag::FACTS.into_iter().zip(FactColumns::write(&work.facts)) {
             file.section(tag, array);
         }
-        file.section(tag::SIGNATURES, work.signatures);
-        file.section(tag::ID_ENDS, id_ends);
-        file.section(tag::IDS, id_bytes);
+        file.section(tag::SIGNATURES, std::mem::take(&mut work.signatures));
+        file.section(tag::ID_ENDS, std::mem::take(&mut work.encoded.id_ends));
+        file.section(tag::IDS, std::mem::take(&mut work.encoded.ids));
         file.section(tag::ID_ORDER, order.iter().flat_map(|record| record.to_le_bytes()).collect());
-        lexical_sections(&mut file, tag::LEXICAL, work.lexical.finish(&work.vocabulary))?;
-        lexical_sections(&mut file, tag::GROUP_LEXICAL, work.group_lexical.finish(&work.vocabulary))?;
-        file.section(tag::RECORD_ENDS, record_ends);
-        file.section(tag::RECORDS, record_bytes);
-        for (tag, array) in tag::LINKS.into_iter().zip(work.linker.finish().into_arrays()) {
-            end(&array)?;
-            file.section(tag, array);
-        }
-        let vectors = work.vectors;
-        for (tag, array) in tag::VECTORS.into_iter().zip([vectors.signs, vectors.magnitudes, vectors.scales]) {
-            end(&array)?;
-            file.section(tag, array);
-        }
+        file.append(std::mem::take(&mut work.tail));
         Ok(file.finish())
     }
 
@@ -406,14 +461,6 @@ impl SnapshotBuilder {
     }
 }
 
-fn lexical_sections(file: &mut Writer, tags: [[u8; 4]; 6], parts: LexicalParts) -> Result<(), Error> {
-    for (tag, array) in tags.into_iter().zip(parts.into_arrays()) {
-        end(&array)?;
-        file.section(tag, array);
-    }
-    Ok(())
-}
-
 /// Where an array ends so far, as the file writes it.
 fn end(bytes: &[u8]) -> Result<[u8; 4], Error> {
     u32::try_from(bytes.len()).map(u32::to_le_bytes).map_err(|_| too_large())
@@ -424,6 +471,15 @@ fn too_large() -> Error {
 }
 
 impl Work {
+    fn write_arrays<const N: usize>(&mut self, tags: [[u8; 4]; N], arrays: [Vec<u8>; N]) {
+        for (tag, array) in tags.into_iter().zip(arrays) {
+            if let Err(fault) = end(&array) {
+                self.fault.get_or_insert(fault);
+            }
+            self.tail.section(tag, array);
+        }
+    }
+
     /// Scopes, groups, neighbours, and who replaced whom.
     fn relate(&mut self, records: &mut [Record], ids: &FxHashMap<String, u32>) {
         let replaced = resolve_supersession(records, ids, &self.elsewhere);
@@ -458,7 +514,7 @@ impl Work {
                 status: record.status,
                 superseded: record.superseded_by.is_some(),
                 unresolved: record.unresolved,
-                instruction_like: reads_like_instruction(record),
+                instruction_like: false,
                 shape: record.shape(),
                 importance: record.importance,
                 confidence: record.confidence,

@@ -24,26 +24,33 @@ pub(super) type Tag = [u8; 4];
 /// Puts sections together into a file.
 #[derive(Default)]
 pub(super) struct Writer {
-    sections: Vec<(Tag, Vec<u8>)>,
+    /// With their checksums.
+    sections: Vec<(Tag, Vec<u8>, u64)>,
 }
 
 impl Writer {
     pub(super) fn section(&mut self, tag: Tag, bytes: Vec<u8>) {
-        self.sections.push((tag, bytes));
+        let sum = checksum(&bytes);
+        self.sections.push((tag, bytes, sum));
+    }
+
+    /// The sections of another, after those that are there.
+    pub(super) fn append(&mut self, mut other: Writer) {
+        self.sections.append(&mut other.sections);
     }
 
     pub(super) fn finish(self) -> Vec<u8> {
         let body = HEADER + ENTRY * self.sections.len();
         let total =
-            self.sections.iter().fold(body, |total, (_, bytes)| total + bytes.len().next_multiple_of(ALIGNMENT));
+            self.sections.iter().fold(body, |total, (_, bytes, _)| total + bytes.len().next_multiple_of(ALIGNMENT));
         let mut table = Vec::with_capacity(ENTRY * self.sections.len());
         let mut offset = body;
-        for (tag, bytes) in &self.sections {
+        for (tag, bytes, sum) in &self.sections {
             table.extend_from_slice(tag);
             table.extend_from_slice(&[0; 4]);
             table.extend_from_slice(&(offset as u64).to_le_bytes());
             table.extend_from_slice(&(bytes.len() as u64).to_le_bytes());
-            table.extend_from_slice(&checksum(bytes).to_le_bytes());
+            table.extend_from_slice(&sum.to_le_bytes());
             offset += bytes.len().next_multiple_of(ALIGNMENT);
         }
         let mut file = Vec::with_capacity(total);
@@ -53,7 +60,7 @@ impl Writer {
         file.extend_from_slice(&[0; 4]);
         file.extend_from_slice(&checksum(&table).to_le_bytes());
         file.extend_from_slice(&table);
-        for (_, bytes) in self.sections {
+        for (_, bytes, _) in self.sections {
             file.extend_from_slice(&bytes);
             file.resize(file.len().next_multiple_of(ALIGNMENT), 0);
         }

@@ -52,14 +52,17 @@ impl WasmBuilder {
         self.builder.borrow().as_ref().map_or(1.0, SnapshotBuilder::progress)
     }
 
-    /// Ids of the records whose text is shaped like an instruction to a model; known after the first step.
+    /// Ids of the records whose text is shaped like an instruction to a model; all of them are known once `step` has said true.
     pub fn flagged(&self) -> Vec<String> {
         self.builder.borrow().iter().flat_map(SnapshotBuilder::flagged).map(String::from).collect()
     }
 
     pub fn finish(&self) -> Result<Vec<u8>, JsValue> {
-        let builder = self.builder.borrow_mut().take().ok_or_else(finished)?;
-        builder.finish().map_err(|error| throw(&error))
+        let mut builder = self.builder.borrow_mut().take().ok_or_else(finished)?;
+        let written = builder.write();
+        // Hundreds of thousands of parts, to be freed one by one while the page waits: the instance is the builder's own and is given back as a whole.
+        std::mem::forget(builder);
+        written.map_err(|error| throw(&error))
     }
 
     fn with<T>(&self, act: impl FnOnce(&mut SnapshotBuilder) -> Result<T, Error>) -> Result<T, JsValue> {

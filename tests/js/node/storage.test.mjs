@@ -155,6 +155,25 @@ test('a memory in use is not let go of; a load waits for room, and says so if th
   assert.deepEqual([pool.stats().loaded, pool.stats().bytes], [0, 0]);
 });
 
+test('a store that never answers is not waited for, and the next one asks it again', async () => {
+  const kept = store();
+  const get = kept.get.bind(kept);
+  kept.kept.set(nameOf('a'), await snapshot('a'));
+  kept.get = () => ((kept.get = get), new Promise(() => {}));
+  const pool = new MemoryPool({ Foreword, store: kept, waitMs: 30 });
+  const both = await Promise.allSettled([pool.tenant('a').search('crane'), pool.tenant('a').search('crane')]);
+  for (const { reason } of both) assert.equal(reason?.code, 'TIMEOUT');
+  assert.equal((await ids(pool.tenant('a'), 'harbour crane 7')).length > 0, true);
+
+  const put = kept.put.bind(kept);
+  kept.put = () => ((kept.put = put), new Promise(() => {}));
+  const teach = (id) => pool.use('a', (memory) => memory.remember({ id, statement: `Buoy ${id} is lit at dusk.` }));
+  await assert.rejects(teach('lost'), code('TIMEOUT'));
+  await teach('kept');
+  assert.deepEqual((await ids(new MemoryPool({ Foreword, store: kept }).tenant('a'), 'buoy lit at dusk')).filter((id) => !id.startsWith('a/')), ['kept']);
+  assert.equal(pool.stats().bytes > 0, true);
+});
+
 test('a snapshot that somebody else wrote is seen after maxAgeMs', async () => {
   const kept = store();
   const pool = new MemoryPool({ Foreword, store: kept, maxAgeMs: 0 });
