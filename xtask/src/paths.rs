@@ -34,6 +34,11 @@ pub fn hosts() -> PathBuf {
     js().join("hosts")
 }
 
+/// The JavaScript tests against other people's clients and stores, and their own package.json.
+pub fn integrations() -> PathBuf {
+    js().join("integrations")
+}
+
 /// Tools and logs, shared by every checkout of this user.
 pub fn cache() -> Result<PathBuf> {
     let absolute = |name: &str| env::var_os(name).map(PathBuf::from).filter(|p| p.is_absolute());

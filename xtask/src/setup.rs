@@ -20,6 +20,7 @@ pub fn everything() -> Result<()> {
     for_build()?;
     for_wasm_tests()?;
     for_hosts()?;
+    for_integrations()?;
     browser::ready()?;
     println!("Set-up is complete.");
     Ok(())
@@ -47,6 +48,12 @@ pub fn for_wasm_tests() -> Result<Wasm> {
 pub fn for_hosts() -> Result<()> {
     let _alone = alone()?;
     npm::hosts()
+}
+
+/// The SDKs that the package's integrations meet.
+pub fn for_integrations() -> Result<()> {
+    let _alone = alone()?;
+    npm::integrations()
 }
 
 /// Two checkouts may be set up at the same time, and share one cache: the second waits.

@@ -14,7 +14,7 @@ struct Stage {
 }
 
 /// In the order in which they run: the quick ones first, and what shares a build stands together.
-const STAGES: [Stage; 10] = [
+const STAGES: [Stage; 11] = [
     Stage { name: "setup", what: "tools, a browser, the wasm target", run: setup::everything },
     Stage { name: "fmt", what: "formatting", run: fmt },
     Stage { name: "clippy", what: "lints, native and wasm", run: clippy },
@@ -24,6 +24,7 @@ const STAGES: [Stage; 10] = [
     Stage { name: "node", what: "JavaScript tests in this machine's Node", run: node },
     Stage { name: "node24", what: "JavaScript tests in Node 24", run: node24 },
     Stage { name: "hosts", what: "the packed package in every host and bundler", run: hosts },
+    Stage { name: "integrations", what: "SDKs, stores and databases as they are", run: integrations },
     Stage { name: "size", what: "size of the shipped module", run: check_size },
 ];
 
@@ -170,6 +171,13 @@ fn hosts() -> Result<()> {
         println!("\n!!! FIREFOX WAS NOT TESTED: {why}");
     }
     passed
+}
+
+/// miniflare wants Node 22 or newer.
+fn integrations() -> Result<()> {
+    module::ready()?;
+    setup::for_integrations()?;
+    process::show(&mut node_test(Node::TwentyFour, &paths::integrations())?)
 }
 
 fn check_size() -> Result<()> {

@@ -43,6 +43,7 @@ import { init as begin } from 'foreword/core';
 import module from 'foreword/foreword.wasm';
 import { MemoryPool, indexedDb, nameOf, opfs, type SnapshotStore } from 'foreword/storage';
 import { files } from 'foreword/storage/files';
+import { searchHandler, withForeword } from 'foreword/workers';
 import { d1 } from 'foreword/providers/d1';
 import { folder } from 'foreword/providers/folder';
 import { http } from 'foreword/providers/http';
@@ -66,6 +67,10 @@ const client = { query: async (sql: string, params: unknown[]) => ({ rows: [sql,
 const notes = markdown({ id: 'n', notes: () => folder('x'), topics: '*' });
 await notes.refresh();
 await Foreword.empty({ providers: [notes, d1({ id: 'd', database }), postgres({ id: 'p', client, embed: () => [1] }), http({ id: 'h', url: 'https://x.example' })] });
+const pool = new MemoryPool({ Foreword, store: stores[0]! });
+const whose = { memory: ({ scope }: { scope: Record<string, string> }) => pool.tenant(scope.tenant!), scope: () => ({ tenant: 'a' }) };
+const answers: ((request: Request) => Promise<Response>)[] = [withForeword(whose), searchHandler(whose)];
+answers satisfies unknown[];
 // @ts-expect-error a prompt is a string
 await memory.recall(3);
 // @ts-expect-error there is no such option

@@ -41,6 +41,11 @@ pub fn hosts() -> Result<()> {
     install(&paths::hosts(), "npm ci in tests/js/hosts: Deno, Bun, workerd, bundlers", "40 s")
 }
 
+/// The SDKs, stores and databases that the integrations meet.
+pub fn integrations() -> Result<()> {
+    install(&paths::integrations(), "npm ci in tests/js/integrations: SDKs, miniflare, PostgreSQL", "60 s")
+}
+
 fn install(dir: &Path, what: &str, usually: &str) -> Result<()> {
     check_node()?;
     let lock = paths::read(&dir.join("package-lock.json"))?;
