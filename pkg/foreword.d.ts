@@ -348,7 +348,10 @@ export class Foreword {
   themes(request?: { scope?: Scope; now?: Time; limit?: number }): Theme[];
   reconcile(): Promise<string | undefined>;
   compact(): Uint8Array;
-  /** Bytes of the snapshot, and characters of what was learned since, as JSON. */
+  /**
+   * Bytes of the snapshot that was loaded, and characters of the calls by which it has learned since, which are kept for the case that the module traps. `compact`
+   * drops them once they are longer than the snapshot that it makes.
+   */
   readonly size: { snapshot: number; learned: number };
   info(): {
     version: string;

@@ -22,6 +22,8 @@ export class Foreword {
   /** What was learned, as calls to be made again of a fresh instance. */
   #learned = [];
   #learnedLength = 0;
+  /** The snapshot to begin anew with, where that is not the one that was loaded. */
+  #folded;
 
   /** Loads a snapshot; one that arrives as a stream is copied while it arrives. A pool gives its memories a home of their own. */
   static async load(snapshot, options = {}, home = common) {
@@ -87,7 +89,9 @@ export class Foreword {
     if (!this.#instance.trapped) return this.#engine;
     const instance = this.#home.current();
     const dead = this.#instance;
-    this.#raise(instance, this.#span && instance.filled(dead.peek(this.#span)));
+    const bytes = this.#folded ?? (this.#span && dead.peek(this.#span));
+    this.#raise(instance, bytes && instance.filled(bytes));
+    this.#folded = undefined;
     instance.run(() => {
       for (const [method, given] of this.#learned) this.#engine[method](...JSON.parse(given));
     });
@@ -114,7 +118,7 @@ export class Foreword {
     return result;
   }
 
-  /** The length of the snapshot, and of what was learned since as JSON. */
+  /** The length of the snapshot that was loaded, and of what is kept of what was learned since, as JSON. */
   get size() {
     return { snapshot: this.#span?.[1] ?? 0, learned: this.#learnedLength };
   }
@@ -240,7 +244,14 @@ export class Foreword {
 
   /** Snapshot and overlay as the bytes of a new snapshot, to be kept. */
   compact() {
-    return this.#do((engine) => engine.compact());
+    const bytes = this.#do((engine) => engine.compact());
+    // What was learned is in it: where the calls have become longer than all that is known, they are not kept any more.
+    if (this.#learnedLength > bytes.length) {
+      this.#folded = bytes.slice();
+      this.#learned = [];
+      this.#learnedLength = 0;
+    }
+    return bytes;
   }
 
   /** What is loaded: counts, model, revisions, catalog. */
@@ -253,6 +264,7 @@ export class Foreword {
     this.#engine?.free();
     this.#engine = undefined;
     this.#learned = [];
+    this.#folded = undefined;
   }
 
   [Symbol.dispose ?? Symbol.for('Symbol.dispose')]() {

@@ -161,10 +161,11 @@ export class MemoryPool {
         if (entry.saving === saving) entry.saving = undefined;
       });
     }
-    const { learned } = memory.size;
-    if (learned === entry.saved) return;
+    if (memory.size.learned === entry.saved) return;
     if (entry.lost) throw entry.lost;
-    const saving = this.#store.put(entry.name, memory.compact());
+    const bytes = memory.compact();
+    const { learned } = memory.size;
+    const saving = this.#put(entry.name, bytes);
     entry.saving = saving;
     try {
       await this.#patiently(saving);
@@ -176,9 +177,20 @@ export class MemoryPool {
     } finally {
       if (entry.saving === saving) entry.saving = undefined;
     }
+    // Folded, its calls are few again, but not what it has taken in.
+    if (learned > FOLD || learned < entry.saved) entry.stale = true;
     entry.saved = learned;
     this.#take(entry, memory.size.snapshot + EACH + learned * LEARNED);
-    if (learned > FOLD) entry.stale = true;
+  }
+
+  /** What could not be loaded again is not kept: what is there can be. */
+  async #put(name, bytes) {
+    this.#checkSize(bytes.length + EACH);
+    await this.#store.put(name, bytes);
+  }
+
+  #checkSize(size) {
+    if (size > this.#limit()) throw new ForewordError('TOO_LARGE', `the memory takes ${size} bytes, and a pool of maxBytes ${this.#maxBytes} has room for ${this.#limit()}`);
   }
 
   /** Waits for the store, but not for ever. */
@@ -197,8 +209,8 @@ export class MemoryPool {
 
   /** Makes room, and waits for it where all that is loaded is in use. */
   async #reserve(entry, size) {
+    this.#checkSize(size);
     const limit = this.#limit();
-    if (size > limit) throw new ForewordError('TOO_LARGE', `the memory takes ${size} bytes, and a pool of maxBytes ${this.#maxBytes} has room for ${limit}`);
     const until = performance.now() + this.#waitMs;
     for (;;) {
       this.#evict(limit - size);

@@ -5,6 +5,7 @@ import { setFlagsFromString } from 'node:v8';
 
 setFlagsFromString('--wasm-max-mem-pages=768');
 const { Foreword, buildSnapshot } = await import('../../../pkg/entry.node.js');
+const { MemoryPool, nameOf } = await import('../../../pkg/storage/index.js');
 
 // Nothing may escape into the event loop: a program ends of it.
 const escaped = [];
@@ -169,5 +170,50 @@ test('a stack that runs over inside the module is a trap like any other', async 
   assert.equal(memory.info().learned, 1);
   assert.equal((await ids(memory, 'window seat on trains'))[0], 'seat');
   memory.dispose();
+  await calm();
+});
+
+test('calls that have become longer than all that is known are not kept beyond a compaction, and nothing is lost by it', async () => {
+  const memory = await Foreword.load(bytes, { nonce });
+  for (let n = 0; n < 2000; n++) memory.remember({ id: 'count', statement: `The pilot boat has been out ${n} times this year.` });
+  memory.forget('boat');
+  memory.suppress('user', 'gate');
+  memory.addTopic({ title: 'Night watch', aliases: ['dog watch'] });
+  const { learned } = memory.size;
+  const snapshot = memory.compact();
+  assert.ok(learned > snapshot.length && memory.size.learned === 0, `${learned} characters, ${snapshot.length} bytes`);
+  snapshot.fill(0);
+  memory.remember({ id: 'seat', statement: 'On trains I like a window seat.' });
+  const before = await memory.recall('How many times has the pilot boat been out this year?', { now });
+  assert.match(before.block.recall, /1999 times/);
+
+  for (let traps = 0; traps < 2; traps++) {
+    assert.throws(() => memory.remember({ id: 'huge', statement: huge() }), trapped);
+    const after = await memory.recall('How many times has the pilot boat been out this year?', { now });
+    assert.equal(after.block.text, before.block.text);
+    assert.equal((await ids(memory, 'window seat on trains'))[0], 'seat');
+    for (const gone of ['boat', 'gate']) assert.ok(!(await ids(memory, 'tide boat gate pilot harbour')).includes(gone), gone);
+    assert.ok(memory.info().catalog.topics.some(({ title }) => title === 'Night watch'));
+  }
+  memory.dispose();
+  await calm();
+});
+
+test('a pool goes on after a trap, and gives up an instance that has grown beyond its bound', async () => {
+  const kept = new Map();
+  const store = { get: async (name) => kept.get(name), put: async (name, given) => void kept.set(name, given), delete: async (name) => void kept.delete(name) };
+  kept.set(nameOf('a'), bytes).set(nameOf('b'), bytes);
+  const pool = new MemoryPool({ Foreword, store, maxBytes: 4 << 20 });
+  const found = async (tenant) => (await pool.tenant(tenant).search('tide table Kiel', { now })).evidence[0]?.id;
+  assert.deepEqual([await found('a'), await found('b')], ['tide', 'tide']);
+  await assert.rejects(pool.use('a', (memory) => memory.remember({ id: 'huge', statement: huge() })), trapped);
+  assert.deepEqual([await found('a'), await found('b'), kept.get(nameOf('a')) === bytes], ['tide', 'tide', true]);
+  assert.equal(pool.stats().renewals, 1);
+
+  const log = { id: 'log', statement: 'The log of the pilot boat. '.repeat(100_000) };
+  await assert.rejects(pool.use('b', (memory) => memory.remember(log)), { code: 'TOO_LARGE' });
+  const { renewals, memoryBytes } = pool.stats();
+  assert.ok(renewals > 1 && memoryBytes <= 4 << 20, JSON.stringify(pool.stats()));
+  assert.deepEqual([await found('a'), await found('b')], ['tide', 'tide'], 'what was in the store');
   await calm();
 });
