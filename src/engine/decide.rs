@@ -5,8 +5,7 @@ use crate::embed::{EmbeddingModel, HashEmbedder, dot};
 use crate::index::idf;
 use crate::memory::Topic;
 use crate::plan::{
-    Gate, Plan, PlanRequest, Signals, TopicMatch, asks_for_themes, continuity, is_command, is_personal, is_question,
-    tasks,
+    Gate, Plan, PlanRequest, Signals, TopicMatch, asks_for_themes, continuity, is_command, is_personal, shape, tasks,
 };
 use crate::retrieve::{Found, Query, View};
 use crate::text::{self, Kind, Role};
@@ -32,7 +31,7 @@ pub(super) fn decide(engine: &Engine, request: &Request, view: &View, query: &Qu
     let mut words = Vec::new();
     text::tokenize(&query.text, &mut |token| words.push(token.surface.to_string()));
     let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    let looks_back = continuity(&words);
+    let looks_back = continuity(&words).next();
 
     let mut matches = engine.topics().matches(&query.text, &catalog.topics, &request.scope);
     if looks_back.is_some() {
@@ -105,7 +104,7 @@ fn signals(query: &Query, found: &Found, words: &[&str]) -> Signals {
         absent: if found.query_idf > 0.0 { f64::from(absent / found.query_idf) } else { 0.0 },
         unknown_names: unknown.filter(|(term, _)| term.proper).map(|(term, _)| term.surface.clone()).collect(),
         tasks: tasks(words),
-        question: is_question(words),
+        shape: shape(&query.text, words),
         coverage: best.map_or(0.0, |hit| f64::from(hit.coverage)),
         matched_idf: best.map_or(0.0, |hit| f64::from(hit.matched_idf)),
         matched: surfaces(true),
@@ -114,10 +113,11 @@ fn signals(query: &Query, found: &Found, words: &[&str]) -> Signals {
         names: found.names.clone(),
         exact: identifier,
         similarity: f64::from(found.best_similarity),
+        nearness: f64::from(found.nearness),
         length: query.length,
         command: is_command(words),
         personal: is_personal(words),
-        dated: query.names_a_date(),
+        dated: found.dated > 0,
         ..Signals::default()
     }
 }

@@ -84,10 +84,21 @@ impl Merge<'_> {
     fn admits(&self, hit: &Hit, best: f32) -> bool {
         let topical = self.found.terms.iter().any(|term| term.topical);
         let admission = self.store.model().map_or(1.0, |model| model.admission());
-        let by_words = hit.matched_idf > 0.0 || (!topical && hit.who > 1.0) || hit.date > 0.0;
+        // Whom the prompt names is what it is about, where that is a topic or there is nothing else.
+        let named = hit.who > 1.0 && (!topical || !self.plan.topics.is_empty());
+        let by_words = hit.matched_idf > 0.0 || named || hit.date > 0.0;
         let by_meaning = hit.semantic.is_some_and(|similarity| similarity >= admission);
         let near = self.searching || f64::from(hit.direct()) >= self.config.relevance_floor * f64::from(best);
-        (by_words || by_meaning) && near
+        near && (by_words || by_meaning || self.is_claimed(hit))
+    }
+
+    /// Whether a record that holds words of the prompt is of a topic that the plan claims.
+    fn is_claimed(&self, hit: &Hit) -> bool {
+        let topic =
+            |hit: &Hit| self.store.segment(hit).record(hit.record).ok()?.topic.map(|topic| self.title_of(topic));
+        hit.lexical > 0.0
+            && !self.plan.topics.is_empty()
+            && topic(hit).is_some_and(|topic| self.plan.topics.contains(&topic))
     }
 
     /// Unfinished work, latest first, for a prompt that only looks back.

@@ -7,7 +7,7 @@ const CONTINUITY: &[&str] = &[
     "we talked about", "we said", "we were", "did we", "have we", "i told you", "i mentioned", "i said", "remember",
     "remind me", "continue", "carry on", "keep going", "go on", "pick up", "picking up", "resume", "again", "as before", "like before", "earlier",
     "previously", "left off", "leave off", "where were we", "back to", "whats next", "next", "next step", "next steps", "still open", "outstanding",
-    "unfinished", "pending", "follow up", "status", "progress", "so far", "usual", "as usual",
+    "unfinished", "pending", "follow up", "status", "progress", "so far", "usual", "as usual", "i prefer", "what i need", "what i like", "how i like",
     "letztes mal", "weiter", "weitermachen", "wieder", "erinnere", "haben wir", "derniere fois", "continuer", "continuons", "encore", "rappelle",
     "on avait decide", "ultima vez", "continua", "continuar", "seguimos", "recuerda", "recuerdas", "decidimos",
     "前回", "続き", "この前", "上次", "继续", "之前", "지난번", "계속", "이어서",
@@ -23,10 +23,10 @@ const COMMANDS: &[&str] = &[
     "rephrase", "rewrite", "select", "simplify", "solve", "sort", "suggest", "summarize", "summarise", "suppose", "translate", "turn", "write",
 ];
 
-/// The phrase by which a prompt looks back, if there is one. `words` are folded.
-pub fn continuity(words: &[&str]) -> Option<&'static str> {
+/// The phrases by which the prompt looks back. `words` are folded.
+pub fn continuity(words: &[&str]) -> impl Iterator<Item = &'static str> {
     let spoken = format!(" {} ", words.join(" "));
-    CONTINUITY.iter().copied().find(|phrase| {
+    CONTINUITY.iter().copied().filter(move |phrase| {
         if phrase.is_ascii() { spoken.contains(&format!(" {phrase} ")) } else { bigrams_contain(&spoken, phrase) }
     })
 }
@@ -85,32 +85,24 @@ pub fn is_question(words: &[&str]) -> bool {
     words.iter().take(2).any(|word| QUESTIONS.binary_search(word).is_ok()) || words.iter().any(asks)
 }
 
+/// Words for the user's own things, in several languages.
+#[rustfmt::skip]
+const OWN: &[&str] = &[
+    "my", "our", "ours", "mine", "we", "us", "weve", "mein", "meine", "unser", "unsere", "mon", "ma", "mes", "notre", "nos", "mi", "mis", "nuestro",
+    "nuestra",
+];
+
+/// Words before `I` and `me` that ask for help rather than tell of the user: `how can I`, `give me`.
+#[rustfmt::skip]
+const BEFORE_HELP: &[&str] = &[
+    "and", "ask", "before", "can", "could", "do", "explain", "find", "for", "give", "help", "if", "let", "make", "send", "should", "show", "teach",
+    "tell", "to", "when", "would", "write",
+];
+
 /// Whether the prompt speaks of the user's own affairs.
 pub fn is_personal(words: &[&str]) -> bool {
-    words.iter().any(|word| {
-        matches!(
-            *word,
-            "my" | "our"
-                | "ours"
-                | "mine"
-                | "we"
-                | "us"
-                | "weve"
-                | "mein"
-                | "meine"
-                | "unser"
-                | "unsere"
-                | "mon"
-                | "ma"
-                | "mes"
-                | "notre"
-                | "nos"
-                | "mi"
-                | "mis"
-                | "nuestro"
-                | "nuestra"
-        )
-    })
+    let of_user = |pair: &[&str]| matches!(pair, [before, "i" | "me"] if !BEFORE_HELP.contains(before));
+    words.iter().any(|word| OWN.contains(word)) || words.get(2..).unwrap_or(&[]).windows(2).any(of_user)
 }
 
 #[cfg(test)]
@@ -134,7 +126,7 @@ mod tests {
         ] {
             let words = words(text);
             let words: Vec<&str> = words.iter().map(String::as_str).collect();
-            assert_eq!(continuity(&words).is_some(), expected.is_some(), "{text}");
+            assert_eq!(continuity(&words).next(), expected, "{text}");
         }
     }
 

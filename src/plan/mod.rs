@@ -3,14 +3,17 @@
 mod confidence;
 mod continuity;
 mod overview;
+mod shape;
 mod signals;
 mod topics;
 
 use serde::{Deserialize, Serialize};
 
 pub use confidence::{Gate, GateConfig};
-pub use continuity::{continuity, is_command, is_personal, is_question, tasks};
+use continuity::is_question;
+pub use continuity::{continuity, is_command, is_personal, tasks};
 pub use overview::asks_for_themes;
+pub use shape::{Shape, shape};
 pub use signals::Signals;
 pub use topics::{TopicIndex, TopicMatch};
 

@@ -1,5 +1,7 @@
 use serde::{Deserialize, Serialize};
 
+use super::Shape;
+
 /// What a decision rests on.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
@@ -22,6 +24,8 @@ pub struct Signals {
     pub topic: f64,
     /// Highest cosine of the prompt with a record.
     pub similarity: f64,
+    /// How far that stands above the mean cosine of the store's records.
+    pub nearness: f64,
     /// Coverage of the record that covers second most.
     pub runner_up: f64,
     /// The matched IDF over that of a word which no record holds: how many rare words the match is worth, in any size of store.
@@ -32,8 +36,8 @@ pub struct Signals {
     pub unknown_names: Vec<String>,
     /// Words of tasks rather than of memories: `poem`, `python`, `paragraph`.
     pub tasks: usize,
-    /// Whether it begins like a question about something that is or was.
-    pub question: bool,
+    /// How it asks.
+    pub shape: Shape,
     /// Number of tokens in the prompt.
     pub length: usize,
     /// The phrase by which the prompt looks back.
@@ -42,6 +46,6 @@ pub struct Signals {
     pub command: bool,
     /// Whether it speaks of the user's own affairs.
     pub personal: bool,
-    /// Whether it names a date.
+    /// Whether it names a date that records are of.
     pub dated: bool,
 }

@@ -1,6 +1,7 @@
 use super::dates::{Asked, dates_in};
 use crate::index::{who_key, who_term};
 use crate::memory::{KnownEntity, Scope, Timestamp};
+use crate::plan::continuity;
 use crate::text::{self, Answer, Kind, Language, Role};
 
 /// A prompt as the indexes see it.
@@ -66,12 +67,13 @@ impl Query {
         // Pairs overlap: two of them are a word's worth.
         query.length -= pairs / 2;
         query.expects = Answer::asked(&words);
-        query.read_grammar(&words, text);
+        query.pass_over_continuity(&words);
         let dates = dates_in(&words, now);
         query.dates = dates.asked;
         for word in dates.words.iter().filter_map(|at| words.get(*at)) {
             query.terms.iter_mut().filter(|term| term.surface == *word).for_each(|term| term.dated = true);
         }
+        query.read_grammar(&words, text);
         for start in 0..words.len() {
             for length in 1..=MAX_NAME_WORDS {
                 if let Some(run) = words.get(start..start + length)
@@ -97,6 +99,14 @@ impl Query {
         query
     }
 
+    /// Words that look back (`where did we leave off`) are not what the prompt looks back at.
+    fn pass_over_continuity(&mut self, words: &[String]) {
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        for word in continuity(&words).flat_map(|phrase| phrase.split(' ')) {
+            self.terms.iter_mut().filter(|term| term.surface == word).for_each(|term| term.role = Role::Generic);
+        }
+    }
+
     /// Takes out the grammar of the prompt's language, and marks what looks like a name.
     fn read_grammar(&mut self, words: &[String], text: &str) {
         let language = text::language(words);
@@ -118,7 +128,8 @@ impl Query {
         }
         let names = capitalised(text);
         for term in &mut self.terms {
-            term.proper = term.kind == Kind::Word && term.role == Role::Content && names.contains(&term.surface);
+            term.proper =
+                term.kind == Kind::Word && term.role == Role::Content && !term.dated && names.contains(&term.surface);
         }
     }
 
@@ -196,10 +207,12 @@ fn ends_korean(pair: &str, words: &[String]) -> bool {
 fn capitalised(text: &str) -> Vec<String> {
     let mut names = Vec::new();
     let mut begins = true;
+    let shouted = !text.chars().any(char::is_lowercase);
     for word in text.split_whitespace() {
         let bare = word.trim_start_matches(|char: char| !char.is_alphanumeric());
         let mut chars = bare.chars();
-        let capital = chars.next().is_some_and(char::is_uppercase) && chars.next().is_some_and(char::is_lowercase);
+        let capital = chars.next().is_some_and(char::is_uppercase)
+            && chars.next().is_some_and(|char| char.is_lowercase() || !shouted && char.is_uppercase());
         if capital && !begins && bare.len() == word.len() {
             text::tokenize(bare, &mut |token| names.push(token.surface.to_string()));
         }

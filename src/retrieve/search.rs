@@ -178,6 +178,8 @@ pub struct Found {
     pub semantic_share: f32,
     /// The highest cosine of any visible record.
     pub best_similarity: f32,
+    /// How far that stands above the mean cosine of the records, whatever the level that the model's cosines have.
+    pub nearness: f32,
 }
 
 /// Buffers that live from search to search.
@@ -370,7 +372,10 @@ fn candidates(
     let side = side.filter(|_| !vectors.is_empty());
     let semantic = side.map(|side| nearest(part, side, config, scratch)).unwrap_or_default();
     if let (Some((_, best)), Some(side)) = (semantic.first(), side) {
-        found.best_similarity = found.best_similarity.max(*best);
+        if *best > found.best_similarity {
+            found.best_similarity = *best;
+            found.nearness = nearness(part, side, *best);
+        }
         found.semantic_share = config.semantic_share.unwrap_or(side.share).clamp(0.0, 1.0);
     }
     let mut records: Vec<u32> =
@@ -419,6 +424,20 @@ fn nearest(part: Part<'_>, side: &Side, config: &SearchConfig, scratch: &mut Scr
     }
     let near = vectors.nearly(&side.vector, most, |record| mask.sees(record), &mut scratch.distances);
     top(near.into_iter().map(similarity), config.semantic_limit)
+}
+
+/// How far the best cosine stands above the mean of a sample of the visible records.
+fn nearness(part: Part<'_>, side: &Side, best: f32) -> f32 {
+    /// Records that are looked at, evenly spread.
+    const SAMPLE: usize = 128;
+    let Part { segment, mask, .. } = part;
+    let vectors = segment.vectors();
+    let step = (vectors.len() / SAMPLE).max(1);
+    let seen = (0..vectors.len()).step_by(step).filter(|record| mask.sees(*record as u32));
+    let (sum, count) = seen
+        .filter_map(|record| vectors.similarity(record, &side.vector))
+        .fold((0.0, 0.0), |(sum, count), one| (sum + one, count + 1.0));
+    if count > 0.0 { best - sum / count } else { 0.0 }
 }
 
 /// Turns the rankings into one order.

@@ -98,7 +98,7 @@ fn hosts_get_what_they_expect() {
 }
 
 /// Prompts of the behavioural suite that are known to come out wrong. The aim is none.
-const MOST_FAULTS: usize = 9;
+const MOST_FAULTS: usize = 3;
 
 #[test]
 fn questions_in_other_words_are_answered() {
@@ -115,7 +115,7 @@ fn questions_in_other_words_are_answered() {
 }
 
 /// Percent of the paraphrased questions that get a yes, at least.
-const PARAPHRASE_YES: usize = 93;
+const PARAPHRASE_YES: usize = 98;
 
 #[test]
 fn other_languages_are_answered_and_refused() {
