@@ -1,7 +1,7 @@
 // Records and notes to the bytes of a snapshot.
 import { checkKeys, isTyped } from './errors.js';
 import { another, current, init } from './instance.js';
-import { SLICE_MS, pacer } from './pace.js';
+import { SLICE_MS, pacer, turn } from './pace.js';
 import { tableOf } from './source.js';
 
 /**
@@ -47,7 +47,21 @@ export async function buildSnapshot({
   for (const id of instance.run(() => builder.flagged())) {
     reports.push({ file: id, line: undefined, skipped: false, message: 'reads like an instruction to a model: it is kept, and says so where it is shown' });
   }
-  return { bytes: instance.run(() => builder.finish()), reports };
+  await turn();
+  const bytes = await copied(instance, instance.run(() => builder.finish()), pause);
+  return { bytes, reports };
+}
+
+/** Bytes copied at a time. */
+const PIECE = 1 << 20;
+
+async function copied(instance, [address, length], pause) {
+  const bytes = new Uint8Array(length);
+  for (let at = 0; at < length; at += PIECE) {
+    await pause();
+    bytes.set(instance.peek([address + at, Math.min(PIECE, length - at)]), at);
+  }
+  return bytes;
 }
 
 async function readNotes(instance, notes, pause) {

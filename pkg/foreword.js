@@ -4,7 +4,7 @@ import { ForewordError, checkKeys, isTyped } from './errors.js';
 import { DEADLINE_MS, OPTIONS } from './known.js';
 import { unpackEvidence } from './evidence.js';
 import { common, current, init } from './instance.js';
-import { breath } from './pace.js';
+import { SLICE_MS, breath, pacer } from './pace.js';
 import { received, tableOf } from './source.js';
 
 export { buildSnapshot } from './builder.js';
@@ -31,7 +31,12 @@ export class Foreword {
     const settings = checked(options);
     await home.ready();
     const instance = home.current();
-    return new Foreword(instance, await received(instance, await snapshot), settings, home);
+    const given = await snapshot;
+    const pause = pacer(SLICE_MS / 2);
+    const bytes = await received(instance, given);
+    // Copying a large one and checking it are two turns.
+    await pause();
+    return new Foreword(instance, bytes, settings, home);
   }
 
   /** Begins with nothing remembered. */

@@ -73,7 +73,8 @@ struct Work {
     linker: Linker,
     buffer: Vec<f32>,
     encoded: Encoded,
-    /// The later sections of the file, from the index of the records on.
+    /// The sections of the file up to the index of the records, and from there on.
+    head: Writer,
     tail: Writer,
     /// What went wrong on the way: [`SnapshotBuilder::finish`] says so.
     fault: Option<Error>,
@@ -140,6 +141,7 @@ enum Phase {
     GroupTerms,
     Bodies,
     Vectors,
+    Head,
     Done,
 }
 
@@ -352,7 +354,17 @@ impl SnapshotBuilder {
             Phase::Vectors => {
                 let VectorsBuilder { signs, magnitudes, scales } = std::mem::take(&mut work.vectors);
                 work.write_arrays(tag::VECTORS, [signs, magnitudes, scales]);
-                work.phase = Phase::Done;
+                work.phase = Phase::Head;
+                return false;
+            }
+            Phase::Head => {
+                match self.head() {
+                    Ok(head) => self.work.head = head,
+                    Err(fault) => {
+                        self.work.fault.get_or_insert(fault);
+                    }
+                }
+                self.work.phase = Phase::Done;
                 return true;
             }
             Phase::Done => return true,
@@ -393,7 +405,7 @@ impl SnapshotBuilder {
             Phase::Blend => 0.75 + 0.05 * within,
             Phase::Link => 0.8 + 0.17 * self.work.linker.progress(self.records.len()),
             Phase::Encode => 0.97 + 0.02 * within,
-            Phase::Terms | Phase::GroupTerms | Phase::Bodies | Phase::Vectors => 0.99,
+            Phase::Terms | Phase::GroupTerms | Phase::Bodies | Phase::Vectors | Phase::Head => 0.99,
             Phase::Done => 1.0,
         }
     }
@@ -410,6 +422,15 @@ impl SnapshotBuilder {
     /// [`finish`](Self::finish) for whoever lets go of the builder in another way than part by part; there is no second time.
     pub(crate) fn write(&mut self) -> Result<Vec<u8>, Error> {
         while !self.step(1024) {}
+        if let Some(fault) = self.work.fault.take() {
+            return Err(fault);
+        }
+        let mut file = std::mem::take(&mut self.work.head);
+        file.append(std::mem::take(&mut self.work.tail));
+        Ok(file.finish())
+    }
+
+    fn head(&mut self) -> Result<Writer, Error> {
         let work = &mut self.work;
         let (model, dimensions) = match (&self.model, &self.external) {
             (Some(model), _) => (model.id().to_string(), model.dimensions()),
@@ -429,9 +450,6 @@ impl SnapshotBuilder {
             config: self.config.clone(),
             suppressed: std::mem::take(&mut self.suppressed),
         };
-        if let Some(fault) = work.fault.take() {
-            return Err(fault);
-        }
         let mut order: Vec<u32> = (0..meta.records).collect();
         order.sort_unstable_by_key(|record| self.records.get(*record as usize).map(|record| record.id.as_str()));
 
@@ -447,8 +465,7 @@ impl SnapshotBuilder {
         file.section(tag::ID_ENDS, std::mem::take(&mut work.encoded.id_ends));
         file.section(tag::IDS, std::mem::take(&mut work.encoded.ids));
         file.section(tag::ID_ORDER, order.iter().flat_map(|record| record.to_le_bytes()).collect());
-        file.append(std::mem::take(&mut work.tail));
-        Ok(file.finish())
+        Ok(file)
     }
 
     /// [`finish`](Self::finish), loaded.

@@ -13,6 +13,7 @@ use crate::snapshot::{IndexConfig, SnapshotBuilder};
 #[wasm_bindgen]
 pub struct WasmBuilder {
     builder: std::cell::RefCell<Option<SnapshotBuilder>>,
+    file: std::cell::RefCell<Vec<u8>>,
 }
 
 #[wasm_bindgen]
@@ -20,7 +21,8 @@ impl WasmBuilder {
     #[wasm_bindgen(constructor)]
     pub fn new(config: JsValue, table: Option<WasmTable>) -> Result<WasmBuilder, JsValue> {
         let config: IndexConfig = from_js(config, ErrorCode::InvalidConfig, "index settings")?;
-        Ok(WasmBuilder { builder: Some(SnapshotBuilder::new(config, Some(model_of(table)))).into() })
+        let builder = SnapshotBuilder::new(config, Some(model_of(table)));
+        Ok(WasmBuilder { builder: Some(builder).into(), file: Vec::new().into() })
     }
 
     pub fn add(&self, record: JsValue) -> Result<(), JsValue> {
@@ -57,12 +59,16 @@ impl WasmBuilder {
         self.builder.borrow().iter().flat_map(SnapshotBuilder::flagged).map(String::from).collect()
     }
 
-    pub fn finish(&self) -> Result<Vec<u8>, JsValue> {
+    /// Writes the file and says where it lies in linear memory, as address and length: there it stays, to be copied piece by piece.
+    pub fn finish(&self) -> Result<Vec<usize>, JsValue> {
         let mut builder = self.builder.borrow_mut().take().ok_or_else(finished)?;
         let written = builder.write();
         // Hundreds of thousands of parts, to be freed one by one while the page waits: the instance is the builder's own and is given back as a whole.
         std::mem::forget(builder);
-        written.map_err(|error| throw(&error))
+        let file = written.map_err(|error| throw(&error))?;
+        let span = vec![file.as_ptr() as usize, file.len()];
+        self.file.replace(file);
+        Ok(span)
     }
 
     fn with<T>(&self, act: impl FnOnce(&mut SnapshotBuilder) -> Result<T, Error>) -> Result<T, JsValue> {
