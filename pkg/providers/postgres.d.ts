@@ -8,6 +8,8 @@ export interface PostgresOptions extends Spec {
   table?: string;
   /** The query's vector, by the model that made the column's. Without it, or where it fails, only the text is searched. */
   embed?(query: string, options: { signal: AbortSignal }): ArrayLike<number> | Promise<ArrayLike<number>>;
+  /** How long that may take, in milliseconds, before the text is searched alone. Default 500. */
+  embedMs?: number;
   /** Cosine similarity from which a neighbour counts. Default 0.34. */
   nearest?: number;
 }

@@ -21,7 +21,7 @@ export function schema({ table = 'memories', dimensions } = {}) {
 }
 
 /** Results of a table like that of `schema`, by the stronger of text rank and similarity. */
-export function postgres({ client, table = 'memories', embed, nearest = NEAR, ...spec }) {
+export function postgres({ client, table = 'memories', embed, embedMs = 500, nearest = NEAR, ...spec }) {
   const name = identifier(table);
   const lexical = statement(name, false);
   const hybrid = statement(name, true);
@@ -29,7 +29,7 @@ export function postgres({ client, table = 'memories', embed, nearest = NEAR, ..
     ...spec,
     async search({ query, limit, scope }, { signal } = {}) {
       const asked = [query, JSON.stringify(scope ?? {}), limit];
-      const vector = embed && (await until(signal, vectorOf(embed, query, signal)));
+      const vector = embed && (await vectorOf(embed, query, AbortSignal.any([signal, AbortSignal.timeout(embedMs)].filter(Boolean))));
       signal?.throwIfAborted();
       const { rows } = await until(signal, vector ? client.query(hybrid, [...asked, vector, nearest]) : client.query(lexical, asked));
       return rows.map(({ updated, ...row }) => ({ ...present(row), ...(updated && { updated: new Date(updated).toISOString() }) }));
@@ -37,10 +37,10 @@ export function postgres({ client, table = 'memories', embed, nearest = NEAR, ..
   };
 }
 
-/** As pgvector reads it; undefined if it cannot be had, which leaves the text. */
+/** As pgvector reads it; undefined if it cannot be had, or not in time, which leaves the text. */
 async function vectorOf(embed, query, signal) {
   try {
-    const vector = [...(await embed(query, { signal }))];
+    const vector = [...(await until(signal, embed(query, { signal })))];
     return vector.length > 0 && vector.every(Number.isFinite) ? JSON.stringify(vector) : undefined;
   } catch {
     return undefined;

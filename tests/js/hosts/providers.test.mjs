@@ -74,6 +74,9 @@ test('PostgreSQL: text rank and similarity, the stronger first', async () => {
   assert.deepEqual(await idsOf(embed([0, 0.33, -Math.sqrt(1 - 0.33 ** 2)]), 'zzz', {}), []);
   assert.deepEqual(await idsOf(embed([0, 0.35, -Math.sqrt(1 - 0.35 ** 2)]), 'zzz', {}), ['gate']);
   for (const junk of [[], [NaN, 0, 0], Promise.reject(new Error('model down'))]) assert.deepEqual(await idsOf(embed(junk), 'window seat', { user: 'anna' }), ['seat'], 'the text is left');
+  const slow = { ...text, embed: () => new Promise(() => {}), embedMs: 20 };
+  assert.deepEqual(await idsOf(postgres(slow), 'window seat', { user: 'anna' }), ['seat'], 'a model that hangs is not waited for');
+  await assert.rejects(ask(postgres({ ...slow, embedMs: 60_000 }), 'seat', {}, 8, AbortSignal.timeout(20)), { name: 'TimeoutError' });
   await assert.rejects(ask(embed([1, 0]), 'seat', {}), /dimensions/);
   assert.equal((await client.query('SELECT count(*)::int AS n FROM memories')).rows[0].n, rows.length);
   for (const table of ['memories; DROP TABLE memories', 'a"b', '', 'x'.repeat(64)]) assert.throws(() => postgres({ ...text, table }), { code: 'INVALID_CONFIG' });

@@ -29,7 +29,7 @@ await new Promise((resolve) => model.listen(0, '127.0.0.1', resolve));
 after(() => (model.closeAllConnections(), model.close()));
 
 const digest = (key) => createHash('sha256').update(key).digest('hex');
-const users = { ana: ['acme', 'ana'], bob: ['acme', 'bob'], eve: ['../acme', 'ana'], zed: ['zed', 'zed'] };
+const users = { ana: ['acme', 'ana'], bob: ['acme', 'bob'], eve: ['../acme', 'ana'], zed: ['zed', 'zed'], kim: ['kim', 'kim'], lee: ['lee', 'lee'] };
 const files = await readdir(join(dir, 'out'));
 const wasm = files.filter((file) => file.endsWith('.wasm'));
 const { Miniflare, convertV4MiniflareOptions } = await import('miniflare');
@@ -47,6 +47,7 @@ const worker = new Miniflare(convertV4MiniflareOptions({
   ],
 }));
 after(() => worker.dispose());
+const origin = await worker.ready;
 const post = (path, key, body, headers = {}) =>
   worker.dispatchFetch(`http://gateway.test${path}`, { method: 'POST', headers: { 'content-type': 'application/json', ...(key && { authorization: `Bearer ${key}` }), ...headers }, body: typeof body === 'string' ? body : JSON.stringify(body) });
 const asked = (content) => ({ model: 'm', stream: true, messages: [{ role: 'system', content: 'Be brief.' }, { role: 'user', content }] });
@@ -92,6 +93,20 @@ test('Anthropic’s clients send their key in another header', async () => {
   const { headers, text } = sent.pop();
   assert.deepEqual([headers['x-api-key'], headers.authorization], ['the-model-key', undefined]);
   assert.match(text, /window seat/);
+});
+
+test('requests that come at once share one load, and what each of them teaches is kept', async () => {
+  const taught = await Promise.all(Array.from({ length: 12 }, (_, n) => post('/memories', 'kim', [{ id: `buoy-${n}`, statement: `Buoy ${n} is lit at dusk.` }])));
+  assert.deepEqual(taught.map(({ status }) => status), Array(12).fill(201));
+  const found = await Promise.all(Array.from({ length: 12 }, async (_, n) => (await (await post('/search', 'kim', { query: `buoy ${n}`, topK: 20 })).json()).results.length));
+  assert.deepEqual(found, Array(12).fill(12));
+  // A client that has gone takes nothing along that others wait for.
+  const gone = new AbortController();
+  const left = Array.from({ length: 4 }, (_, n) => fetch(new URL('/memories', origin), { method: 'POST', signal: gone.signal, headers: { authorization: 'Bearer lee', 'content-type': 'application/json' }, body: JSON.stringify([{ id: `x-${n}`, statement: 'The gate opens at noon.' }]) }).catch(() => {}));
+  setTimeout(() => gone.abort(), 3);
+  await Promise.all(left);
+  assert.equal((await post('/memories', 'lee', [{ id: 'y', statement: 'The tide table hangs in the office.' }])).status, 201);
+  assert.deepEqual((await (await post('/search', 'lee', { query: 'tide table office' })).json()).results.map(({ id }) => id), ['lee/y']);
 });
 
 test('a damaged snapshot costs the memory, not the request; what is no record is refused', async () => {
