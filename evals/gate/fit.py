@@ -28,6 +28,8 @@ NEAR_NEGATIVE = 25.0
 PERSONAL, CONTINUITY = 0.8, 1.1
 # One word in common is the commonest wrong yes in a store of many subjects; the data is of stores of two people.
 LONE = -1.1
+# Common words together, and stores larger than these.
+MATCHED, RECORDS = 0.9, -0.25
 # The share of short negatives that may get a yes.
 SHORT_YES = 0.0195
 
@@ -38,6 +40,7 @@ def features(signals):
     evidence = matched >= 2 or signals["exact"] or signals["topic"] > 0 or signals["names"]
     whole = bool(evidence) or signals["topicalTerms"] <= 1
     return {
+        "set": MATCHED * (min(max(matched, 2), 4) - 2) + RECORDS * np.log2(max(signals["records"], 200) / 200),
         "lone": (not whole) and signals["coverage"] < 0.5,
         "coverage": signals["coverage"] * (1.0 if whole else 0.5),
         "rarity": min(signals["rarity"], 4),
@@ -68,10 +71,11 @@ def main(paths):
     for run, path in enumerate(paths):
         with open(path, encoding="utf-8") as lines:
             rows += [dict(json.loads(line), run=run) for line in lines]
-    names = list(features(rows[0]["signals"]))[1:]
+    names = list(features(rows[0]["signals"]))[2:]
     x = np.array([[float(features(row["signals"])[name]) for name in names] + [1.0] for row in rows])
     offset = np.array([
-        PERSONAL * row["signals"]["personal"] + CONTINUITY * bool(row["signals"]["continuity"]) + LONE * features(row["signals"])["lone"] for row in rows
+        PERSONAL * row["signals"]["personal"] + CONTINUITY * bool(row["signals"]["continuity"]) + LONE * features(row["signals"])["lone"]
+        + features(row["signals"])["set"] for row in rows
     ])
     label = np.array([row["label"] for row in rows])
     masked, short = (np.array([row[key] for row in rows]) for key in ("masked", "short"))

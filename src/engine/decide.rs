@@ -109,6 +109,7 @@ fn signals(query: &Query, found: &Found, words: &[&str]) -> Signals {
         matched_idf: best.map_or(0.0, |hit| f64::from(hit.matched_idf)),
         matched: surfaces(true),
         missing: surfaces(false),
+        records: found.visible,
         topical_terms: found.terms.iter().filter(|term| term.topical).count(),
         names: found.names.clone(),
         exact: identifier,

@@ -7,7 +7,7 @@ use crate::math;
 ///
 /// Fitted by L2-regularised logistic regression (`evals/gate/fit.py`) on stores of facts drawn from conversations, with questions they answer (names kept
 /// and taken out), public prompts that need no memory, other stores' questions, and one person's own questions; the bias is set for at most 2 % yes on short
-/// prompts of that kind. `exact`, `lone`, `topic`, `continuity` and `personal` are set by hand: that data hardly has them;
+/// prompts of that kind. `exact`, `lone`, `matched`, `records`, `topic`, `continuity` and `personal` are set by hand: that data hardly has them;
 /// `order`, `name`, `command` and the bias were then moved by 0.5, 0.4, 0.1 and 0.06, so that the behavioural suite holds.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default, deny_unknown_fields)]
@@ -17,6 +17,10 @@ pub struct GateConfig {
     pub bias: f64,
     /// For the coverage of the best record.
     pub coverage: f64,
+    /// For each topical term that it holds beyond the second, up to two: common words, together, are rare.
+    pub matched: f64,
+    /// For each doubling of the store beyond 200 records: the best of many covers more by chance.
+    pub records: f64,
     /// For each rare word's worth of matched IDF, up to four.
     pub rarity: f64,
     /// For the coverage of the second-best record.
@@ -72,29 +76,31 @@ pub struct GateConfig {
 impl Default for GateConfig {
     fn default() -> Self {
         GateConfig {
-            bias: -4.47,
-            coverage: 2.32,
-            rarity: 0.92,
-            runner_up: 1.16,
-            absent: -1.00,
-            nearness: 4.68,
-            name: 1.07,
-            unknown_name: -3.30,
-            dated: 1.48,
-            task: -0.51,
-            command: -1.36,
+            bias: -4.43,
+            coverage: 2.12,
+            matched: 0.9,
+            records: -0.25,
+            rarity: 0.72,
+            runner_up: 1.48,
+            absent: -0.91,
+            nearness: 4.70,
+            name: 1.06,
+            unknown_name: -3.32,
+            dated: 1.47,
+            task: -0.55,
+            command: -1.57,
             lone: -1.1,
-            order: -1.08,
-            question: 3.74,
-            advice: -2.63,
-            definition: -1.32,
-            whether: -2.19,
+            order: -0.98,
+            question: 3.85,
+            advice: -2.61,
+            definition: -1.30,
+            whether: -2.20,
             would: 1.54,
-            own: 1.85,
-            wish: -1.88,
-            addressed: -2.17,
+            own: 1.84,
+            wish: -1.87,
+            addressed: -2.12,
             article: -0.38,
-            length: -1.56,
+            length: -1.53,
             exact: 5.0,
             topic: 3.0,
             continuity: 1.1,
@@ -113,6 +119,11 @@ pub struct Gate {
 /// What [`Signals::nearness`] counts as where there are no vectors: between what prompts with and without an answer have.
 const UNKNOWN_NEARNESS: f64 = 0.22;
 
+/// How often 1 doubles until `ratio`; below 1, not at all.
+fn doublings(ratio: f64) -> f64 {
+    math::ln(ratio.max(1.0)) / std::f64::consts::LN_2
+}
+
 impl Gate {
     /// The probability that these signals give.
     pub fn new(signals: &Signals, weights: &GateConfig) -> Gate {
@@ -128,6 +139,8 @@ impl Gate {
         let flag = |set: bool, weight: f64| if set { weight } else { 0.0 };
         let log_odds = weights.bias
             + weights.coverage * coverage
+            + weights.matched * signals.matched.len().clamp(2, 4).saturating_sub(2) as f64
+            + weights.records * doublings(signals.records as f64 / 200.0)
             + weights.rarity * signals.rarity.min(4.0)
             + weights.runner_up * signals.runner_up
             + weights.absent * signals.absent
@@ -152,7 +165,7 @@ impl Gate {
             + flag(signals.exact, weights.exact)
             + flag(back, weights.continuity)
             + flag(signals.personal, weights.personal)
-            + weights.length * math::ln(signals.length.max(8) as f64 / 8.0) / std::f64::consts::LN_2;
+            + weights.length * doublings(signals.length as f64 / 8.0);
         Gate { probability: math::logistic(log_odds) }
     }
 }

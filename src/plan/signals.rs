@@ -14,6 +14,8 @@ pub struct Signals {
     pub matched: Vec<String>,
     /// Topical terms of the prompt that it does not hold.
     pub missing: Vec<String>,
+    /// Records that the view may retrieve.
+    pub records: usize,
     /// Topical terms of the prompt.
     pub topical_terms: usize,
     /// Names in the prompt that records are about or by.

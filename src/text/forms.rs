@@ -5,6 +5,9 @@ use super::Language;
 /// The letters that a key keeps at least.
 const SHORTEST: usize = 3;
 
+/// Prefixes of German verbs that a participle's `ge` stands behind.
+const SEPARABLE: &[&str] = &["ab", "an", "auf", "aus", "ein", "mit", "nach", "um", "vor", "weg", "zu"];
+
 /// Endings by language, longest first, with the letters that must stay before them.
 const FRENCH: &[(&str, usize)] = &[
     ("eraient", 3),
@@ -71,8 +74,20 @@ pub fn key(language: Language, word: &str) -> String {
             if let Some(rest) = word.strip_prefix("ge").filter(|rest| rest.len() > SHORTEST) {
                 word = rest.to_string();
             }
+            // `ausgefallen`, `ausfallen`
+            let parted =
+                SEPARABLE.iter().find_map(|prefix| Some((prefix, word.strip_prefix(prefix)?.strip_prefix("ge")?)));
+            if let Some((prefix, rest)) = parted.filter(|(_, rest)| rest.len() > SHORTEST) {
+                word = format!("{prefix}{rest}");
+            }
             while let Some(shorter) = german_ending(&word) {
                 word.truncate(shorter);
+            }
+            // The index's stemmer leaves one of two letters in some words.
+            if let [.., before, last] = word.as_bytes()
+                && before == last
+            {
+                word.pop();
             }
             // `entscheiden`, `entschieden`; short words that differ so are others (`wein`, `wien`).
             if word.len() > 5 {
@@ -152,6 +167,7 @@ mod tests {
                     &["morgen", "morgens"],
                     &["haus", "hauser", "haeusern"],
                     &["bauen", "gebaut"],
+                    &["ausfall", "ausgefallen"],
                     &["entscheidung", "entschieden", "entscheiden"],
                 ][..],
             ),
