@@ -225,7 +225,8 @@ impl SnapshotBuilder {
         if let Some(vector) = &vector {
             let expected = self.external.as_ref().map(|(_, dimensions)| *dimensions);
             if expected != Some(vector.len()) {
-                let message = format!("`{}` comes with {} dimensions, expected {expected:?}", record.id, vector.len());
+                let wanted = expected.map_or("no vector was announced".into(), |n| format!("{n} were announced"));
+                let message = format!("`{}` comes with {} dimensions; {wanted}", record.id, vector.len());
                 return Err(Error::new(ErrorCode::ModelMismatch, message));
             }
         }
