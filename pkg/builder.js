@@ -39,8 +39,13 @@ export async function buildSnapshot({
     }
     await pause();
   }
-  // A record at a time: in a cold module the first ones take milliseconds each.
-  while (!instance.run(() => builder.step(1))) {
+  // A record at a time at first: in a cold module they take milliseconds each.
+  for (let size = 1, done = false; !done; ) {
+    const began = performance.now();
+    done = instance.run(() => builder.step(size));
+    const took = performance.now() - began;
+    if (took < STEP_MS / 2) size = Math.min(2 * size, MOST_RECORDS);
+    else if (took > STEP_MS) size = Math.ceil(size / 2);
     if (await pause()) onProgress?.(builder.progress());
   }
   onProgress?.(1);
@@ -51,6 +56,12 @@ export async function buildSnapshot({
   const bytes = await copied(instance, instance.run(() => builder.finish()), pause);
   return { bytes, reports };
 }
+
+/** How long a step of the builder should take, in milliseconds: little of a slice. */
+const STEP_MS = 1;
+
+/** Records of a step at most: one phase's may take much longer than those of the one before. */
+const MOST_RECORDS = 64;
 
 /** Bytes copied at a time. */
 const PIECE = 1 << 20;

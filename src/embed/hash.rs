@@ -1,7 +1,5 @@
 use std::ops::Range;
 
-use rustc_hash::FxHashMap;
-
 use super::concepts::concepts;
 use super::{Batch, EmbeddingModel, normalize};
 use crate::text::{self, Kind, Role, Token};
@@ -46,11 +44,14 @@ impl EmbeddingModel for HashEmbedder {
     }
 
     fn embed(&self, text: &str, out: &mut [f32]) {
-        let mut features = Vec::new();
-        embed(text, out, &mut |token, out, previous| {
+        out.fill(0.0);
+        let (mut features, mut previous) = (Vec::new(), 0);
+        text::tokenize(text, &mut |token| {
             features.clear();
-            Word::read(token, &mut features).add(&features, out, previous);
+            let word = Word::read(&token, &mut features);
+            word.add(&features, out, &mut previous);
         });
+        normalize(out);
     }
 
     fn batch(&self) -> Option<Box<dyn Batch>> {
@@ -58,45 +59,61 @@ impl EmbeddingModel for HashEmbedder {
     }
 }
 
-/// Words taken apart, and where their features are.
-type Words = FxHashMap<Box<str>, (Word, Range<usize>)>;
-
 /// Many texts: each distinct word is taken apart once.
 #[derive(Default)]
 struct HashBatch {
-    /// By kind of token.
-    words: [Words; 4],
+    /// By number: the word, and where its features are.
+    words: Vec<Option<(Word, Range<usize>)>>,
     /// Of all words, one after the other.
     features: Vec<Feature>,
+    /// Of the text so far.
+    sums: Vec<f32>,
+    previous: u64,
 }
 
 impl Batch for HashBatch {
-    fn embed(&mut self, text: &str, out: &mut [f32]) {
-        let HashBatch { words, features } = self;
-        embed(text, out, &mut |token, out, previous| {
-            let Some(words) = words.get_mut(token.kind as usize) else { return };
-            if !words.contains_key(token.surface) {
-                let start = features.len();
-                let word = Word::read(token, features);
-                words.insert(token.surface.into(), (word, start..features.len()));
-            }
-            if let Some((word, range)) = words.get(token.surface) {
-                word.add(features.get(range.clone()).unwrap_or(&[]), out, previous);
-            }
+    fn add(&mut self, number: u32, token: &Token<'_>) {
+        let number = number as usize;
+        if self.words.len() <= number {
+            self.words.resize(number + 1, None);
+        }
+        self.sums.resize(HashEmbedder::DIMENSIONS, 0.0);
+        let Some(known) = self.words.get_mut(number) else { return };
+        let (word, range) = known.get_or_insert_with(|| {
+            let start = self.features.len();
+            let word = Word::read(token, &mut self.features);
+            (word, start..self.features.len())
         });
+        word.add(self.features.get(range.clone()).unwrap_or(&[]), &mut self.sums, &mut self.previous);
+    }
+
+    fn finish(&mut self, out: &mut [f32]) {
+        self.sums.resize(HashEmbedder::DIMENSIONS, 0.0);
+        out.iter_mut().zip(&mut self.sums).for_each(|(out, sum)| *out = std::mem::take(sum));
+        self.previous = 0;
+        normalize(out);
     }
 }
 
-/// Calls `add` with each token and the hash of the word before it, and scales the sum to unit length.
-fn embed(text: &str, out: &mut [f32], add: &mut dyn FnMut(&Token<'_>, &mut [f32], &mut u64)) {
-    out.fill(0.0);
-    let mut previous = 0u64;
-    text::tokenize(text, &mut |token| add(&token, out, &mut previous));
-    normalize(out);
+/// A dimension, and what is added to it.
+#[derive(Clone, Copy, Debug)]
+struct Feature {
+    at: u16,
+    weight: f32,
 }
 
-/// A hash, and what it counts for.
-type Feature = (u64, f32);
+impl Feature {
+    fn new(hash: u64, weight: f32) -> Feature {
+        let at = (hash % HashEmbedder::DIMENSIONS as u64) as u16;
+        Feature { at, weight: if hash >> 63 == 0 { weight } else { -weight } }
+    }
+
+    fn add(self, out: &mut [f32]) {
+        if let Some(value) = out.get_mut(usize::from(self.at)) {
+            *value += self.weight;
+        }
+    }
+}
 
 /// What a word is hashed to.
 #[derive(Clone, Copy, Debug)]
@@ -106,30 +123,33 @@ struct Word {
 }
 
 impl Word {
-    /// Takes a word apart; what it consists of besides itself is appended to `features`.
+    /// Takes a word apart: itself, then what it consists of, are appended to `features`.
     fn read(token: &Token<'_>, features: &mut Vec<Feature>) -> Word {
         let function = token.kind == Kind::Word && text::role(token.surface) == Role::Function;
         let stem = text::normalize(token);
         let word = Word { hash: hash(b'w', stem.as_bytes(), 0), function };
+        features.push(Feature::new(word.hash, if function { FUNCTION_WORD } else { WORD }));
         if !function {
             if token.kind != Kind::Bigram {
-                trigrams(token.surface, |trigram| features.push((hash(b't', trigram, 0), TRIGRAM)));
+                trigrams(token.surface, |trigram| features.push(Feature::new(hash(b't', trigram, 0), TRIGRAM)));
             }
-            features.extend(concepts(&stem).map(|concept| (hash(b'c', concept.as_bytes(), 0), CONCEPT)));
+            let concepts = concepts(&stem).map(|concept| Feature::new(hash(b'c', concept.as_bytes(), 0), CONCEPT));
+            features.extend(concepts);
         }
         word
     }
 
     fn add(self, features: &[Feature], out: &mut [f32], previous: &mut u64) {
-        add(out, self.hash, if self.function { FUNCTION_WORD } else { WORD });
+        let Some((itself, parts)) = features.split_first() else { return };
+        itself.add(out);
         if self.function {
             return;
         }
         if *previous != 0 {
-            add(out, hash(b'p', &self.hash.to_le_bytes(), *previous), PAIR);
+            Feature::new(hash(b'p', &self.hash.to_le_bytes(), *previous), PAIR).add(out);
         }
         *previous = self.hash;
-        features.iter().for_each(|(hash, weight)| add(out, *hash, *weight));
+        parts.iter().for_each(|part| part.add(out));
     }
 }
 
@@ -150,17 +170,6 @@ fn trigrams(word: &str, mut each: impl FnMut(&[u8])) {
         if let Some(trigram) = bounded.get(start..end) {
             each(trigram);
         }
-    }
-}
-
-fn add(out: &mut [f32], hash: u64, weight: f32) {
-    let sign = if hash >> 63 == 0 { weight } else { -weight };
-    if out.is_empty() {
-        return;
-    }
-    let at = (hash % out.len() as u64) as usize;
-    if let Some(value) = out.get_mut(at) {
-        *value += sign;
     }
 }
 
@@ -198,7 +207,7 @@ mod tests {
 
     #[test]
     fn a_batch_gives_the_same_vectors() {
-        let mut batch = HashEmbedder.batch().unwrap();
+        let (mut batch, mut vocabulary) = (HashEmbedder.batch().unwrap(), crate::index::Vocabulary::default());
         for text in [
             "Refunds are rounded, refunds",
             "C++ and the kuberentes queue",
@@ -208,7 +217,8 @@ mod tests {
         ] {
             let mut vectors = [[0f32; HashEmbedder::DIMENSIONS]; 2];
             HashEmbedder.embed(text, &mut vectors[0]);
-            batch.embed(text, &mut vectors[1]);
+            text::tokenize(text, &mut |token| batch.add(vocabulary.token(&token).number, &token));
+            batch.finish(&mut vectors[1]);
             assert_eq!(vectors[0], vectors[1], "{text}");
         }
     }

@@ -8,6 +8,9 @@ mod vector;
 pub use hash::HashEmbedder;
 pub use static_table::{StaticTable, StaticTableError};
 pub use vector::{Quantized, dot, dot_i8, normalize, quantize};
+pub(crate) use vector::{largest, quantize_onto, round};
+
+use crate::text::Token;
 
 /// Something that turns a text into a vector of fixed length.
 pub trait EmbeddingModel {
@@ -33,10 +36,12 @@ pub trait EmbeddingModel {
     }
 }
 
-/// A model at work on many texts.
+/// A model at work on many texts, token by token.
 pub trait Batch: Send {
-    /// As [`EmbeddingModel::embed`].
-    fn embed(&mut self, text: &str, out: &mut [f32]);
+    /// Adds the next token of a text. Its number stands for its spelling and kind in all texts.
+    fn add(&mut self, number: u32, token: &Token<'_>);
+    /// Ends a text, and writes what [`EmbeddingModel::embed`] says of it.
+    fn finish(&mut self, out: &mut [f32]);
 }
 
 impl EmbeddingModel for StaticTable {

@@ -33,12 +33,32 @@ pub struct Quantized {
 
 /// Rounds a vector to one byte a dimension with a scale of its own.
 pub fn quantize(vector: &[f32]) -> Quantized {
-    let largest = vector.iter().fold(0f32, |largest, value| largest.max(value.abs()));
+    let mut values = Vec::with_capacity(vector.len());
+    let scale = quantize_onto(vector, &mut values);
+    Quantized { values, scale }
+}
+
+/// As [`quantize`], with the values appended to those of other vectors; gives the scale.
+pub fn quantize_onto(vector: &[f32], values: &mut Vec<i8>) -> f32 {
+    let largest = largest(vector);
     if largest == 0.0 || !largest.is_finite() {
-        return Quantized { values: vec![0; vector.len()], scale: 0.0 };
+        values.resize(values.len() + vector.len(), 0);
+        return 0.0;
     }
-    let values = vector.iter().map(|value| (value * 127.0 / largest).round() as i8).collect();
-    Quantized { values, scale: largest / 127.0 }
+    values.extend(vector.iter().map(|value| round(value * 127.0 / largest) as i8));
+    largest / 127.0
+}
+
+/// The largest magnitude; 0 of nothing.
+pub fn largest(vector: &[f32]) -> f32 {
+    // Not `f32::max`, which is a call for each number in wasm.
+    vector.iter().fold(0f32, |largest, value| if value.abs() > largest { value.abs() } else { largest })
+}
+
+/// The nearest whole number, halves away from zero, of a number below 2²² in magnitude. As `f32::round`, which is a call for each number in wasm.
+pub fn round(value: f32) -> i32 {
+    // The largest number below a half: with the half itself, what is just below a half would be rounded up.
+    (value + 0.499_999_97f32.copysign(value)) as i32
 }
 
 /// Inner product of two quantized vectors in integers; the product of the scales turns it into a cosine.
@@ -69,6 +89,21 @@ mod tests {
             let (qa, qb) = (quantize(&a), quantize(&b));
             let cosine = dot_i8(&qa.values, &qb.values) as f32 * qa.scale * qb.scale;
             proptest::prop_assert!((cosine - dot(&a, &b)).abs() < 0.01);
+        }
+    }
+
+    #[test]
+    fn rounding_is_that_of_the_standard_library() {
+        for half in -600..600 {
+            let mut value = half as f32 / 2.0;
+            for _ in 0..3 {
+                assert_eq!(round(value), value.round() as i32, "{value}");
+                value = value.next_down();
+            }
+            for _ in 0..6 {
+                assert_eq!(round(value), value.round() as i32, "{value}");
+                value = value.next_up();
+            }
         }
     }
 

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 
 use super::U32s;
 use crate::math;
-use crate::text::{self, Kind, Role, Signature, Token, Weight};
+use crate::text::{self, Answer, Kind, Role, Signature, Token, Weight};
 
 /// The two constants of BM25.
 ///
@@ -36,17 +36,25 @@ pub fn idf(count: usize, frequency: usize) -> f32 {
 #[derive(Default)]
 pub struct Vocabulary {
     terms: FxHashMap<Box<str>, u32>,
-    /// Folded surface → what it became, so that each surface is stemmed once. One map a kind.
-    surfaces: [FxHashMap<Box<str>, Word>; 4],
+    /// Folded surface → its number among `words`. One map a kind.
+    surfaces: [FxHashMap<Box<str>, u32>; 4],
+    /// What each surface became, so that it is looked at once.
+    words: Vec<Word>,
 }
 
 /// What a surface became.
 #[derive(Clone, Copy, Debug)]
 pub struct Word {
+    /// A number for the surface and its kind, from 0 in the order in which they were met.
+    pub number: u32,
     /// The number of its term; `None` for words of grammar, which are not indexed.
     pub term: Option<u32>,
     /// Its bit in a [`Signature`], if it carries meaning there.
     pub bit: Option<u8>,
+    /// Whether it may stand for a topic.
+    pub topical: bool,
+    /// Whether it is an answer, in the order of [`Answer::ALL`].
+    pub answers: [bool; Answer::ALL.len()],
 }
 
 impl Vocabulary {
@@ -68,17 +76,24 @@ impl Vocabulary {
             Kind::Identifier => 2,
             Kind::Bigram => 3,
         };
-        if let Some(&known) = self.surfaces.get(kind).and_then(|surfaces| surfaces.get(token.surface)) {
-            return known;
+        let known = self.surfaces.get(kind).and_then(|surfaces| surfaces.get(token.surface));
+        if let Some(&word) = known.and_then(|&number| self.words.get(number as usize)) {
+            return word;
         }
         let normalized = text::normalize(token);
-        let function = token.kind == Kind::Word && text::role(token.surface) == Role::Function;
+        let role = text::role(token.surface);
+        let function = token.kind == Kind::Word && role == Role::Function;
+        let long = token.surface.len() > 2;
         let word = Word {
+            number: self.words.len() as u32,
             term: if function { None } else { Some(self.term(&normalized)) },
             bit: (Weight::of(token) == Weight::Word).then(|| Signature::bit(&normalized)),
+            topical: long && (token.kind == Kind::Word && role == Role::Content || token.kind == Kind::Identifier),
+            answers: Answer::ALL.map(|kind| kind.is_given_by(token)),
         };
         if let Some(surfaces) = self.surfaces.get_mut(kind) {
-            surfaces.insert(token.surface.into(), word);
+            surfaces.insert(token.surface.into(), word.number);
+            self.words.push(word);
         }
         word
     }
@@ -130,14 +145,13 @@ impl LexicalBuilder {
 
     /// The arrays, terms in byte order.
     pub fn finish(self, vocabulary: &Vocabulary) -> LexicalParts {
-        let mut terms: Vec<(&str, u32)> = vocabulary.terms.iter().map(|(term, id)| (&**term, *id)).collect();
-        terms.sort_unstable();
+        let used = |id: u32| self.postings.get(id as usize).is_some_and(|list| !list.is_empty());
+        let terms = vocabulary.terms.iter().filter(|(_, id)| used(**id)).map(|(term, id)| (&**term, *id));
+        let terms = sorted_by_bytes(terms);
         let mut parts = LexicalParts::default();
         let mut written = 0usize;
         for (term, id) in terms {
-            let Some(list) = self.postings.get(id as usize).filter(|list| !list.is_empty()) else {
-                continue;
-            };
+            let Some(list) = self.postings.get(id as usize) else { continue };
             parts.term_bytes.extend_from_slice(term.as_bytes());
             push_u32(&mut parts.term_ends, parts.term_bytes.len() as u32);
             push_u32(&mut parts.own_counts, list.iter().filter(|(_, own)| *own).count() as u32);
@@ -155,6 +169,19 @@ impl LexicalBuilder {
         }
         parts
     }
+}
+
+/// Distinct texts in byte order, each with what comes with it.
+pub(crate) fn sorted_by_bytes<'a>(texts: impl Iterator<Item = (&'a str, u32)>) -> Vec<(&'a str, u32)> {
+    // The first eight bytes as a number: nearly every comparison ends there.
+    let head = |text: &str| {
+        let mut head = [0; 8];
+        head.iter_mut().zip(text.bytes()).for_each(|(head, byte)| *head = byte);
+        u64::from_be_bytes(head)
+    };
+    let mut sorted: Vec<(u64, &str, u32)> = texts.map(|(text, number)| (head(text), text, number)).collect();
+    sorted.sort_by(|a, b| a.0.cmp(&b.0).then_with(|| a.1.cmp(b.1)));
+    sorted.into_iter().map(|(_, text, number)| (text, number)).collect()
 }
 
 fn push_u32(bytes: &mut Vec<u8>, value: u32) {

@@ -6,6 +6,7 @@ mod term;
 mod vectors;
 mod view;
 
+pub(crate) use lexical::sorted_by_bytes;
 pub use lexical::{
     Bm25, Entry, Lexical, LexicalBuilder, LexicalParts, MAX_DOCUMENTS, Merged, Posting, Postings, Vocabulary, Word, idf,
 };

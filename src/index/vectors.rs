@@ -1,4 +1,4 @@
-use crate::embed::Quantized;
+use crate::embed::{Quantized, largest, round};
 
 /// Collects one vector a document and writes the flat arrays.
 ///
@@ -20,14 +20,17 @@ const STEPS: f32 = 15.0;
 impl VectorsBuilder {
     /// Adds the next document's vector, all zeros if it has none.
     pub fn add(&mut self, vector: &[f32]) {
-        let largest = vector.iter().fold(0f32, |largest, value| largest.max(value.abs()));
+        let largest = largest(vector);
         let usable = largest > 0.0 && largest.is_finite();
-        let steps = |value: f32| if usable { (value.abs() * STEPS / largest).round() as u8 } else { 0 };
         for block in vector.chunks(BLOCK) {
-            let at = |dimension: usize| block.get(dimension).copied().unwrap_or(0.0);
-            let signs = (0..BLOCK).fold(0u32, |signs, bit| signs | u32::from(at(bit) < 0.0) << bit);
+            let (mut signs, mut steps) = (0u32, [0u8; BLOCK]);
+            for ((value, step), bit) in block.iter().zip(&mut steps).zip(0..) {
+                signs |= u32::from(*value < 0.0) << bit;
+                *step = if usable { round(value.abs() * STEPS / largest) as u8 } else { 0 };
+            }
             self.signs.extend_from_slice(&signs.to_le_bytes());
-            self.magnitudes.extend((0..BLOCK / 2).map(|lower| steps(at(lower)) | steps(at(lower + BLOCK / 2)) << 4));
+            let (lower, upper) = steps.split_at(BLOCK / 2);
+            self.magnitudes.extend(lower.iter().zip(upper).map(|(lower, upper)| lower | upper << 4));
         }
         let scale = if usable { largest / STEPS } else { 0.0 };
         self.scales.extend_from_slice(&scale.to_le_bytes());

@@ -8,10 +8,11 @@ use super::link::{Known, Linker};
 use super::segment::{Meta, Segment, tag};
 use super::wire::Writer;
 use super::{IndexConfig, ShapeConfig};
-use crate::embed::{Batch, EmbeddingModel, Quantized, quantize};
+use crate::embed::{Batch, EmbeddingModel, quantize_onto};
 use crate::error::{Error, ErrorCode};
 use crate::index::{
-    Bm25, Entry, LexicalBuilder, MAX_DOCUMENTS, VectorsBuilder, Vocabulary, Word, answer_term, who_key, who_term,
+    Bm25, Entry, LexicalBuilder, MAX_DOCUMENTS, VectorsBuilder, Vocabulary, answer_term, sorted_by_bytes, who_key,
+    who_term,
 };
 use crate::memory::{Catalog, KnownEntity, Record, Scope, Shape, Status, Timestamp, Topic};
 use crate::text::{self, Answer, Signature};
@@ -67,8 +68,8 @@ struct Work {
     group_lexical: LexicalBuilder,
     /// What each text means by itself, until its neighbours' share is added.
     alone: Alone,
-    /// The model at work on all texts, if it has such a form.
-    batch: Option<Option<Box<dyn Batch>>>,
+    /// The model at work on the texts as they are read, if it has such a form.
+    batch: Option<Box<dyn Batch>>,
     vectors: VectorsBuilder,
     linker: Linker,
     buffer: Vec<f32>,
@@ -99,16 +100,25 @@ impl Encoded {
     }
 }
 
-/// What the texts mean by themselves.
+/// What the texts mean by themselves, a byte a dimension.
 #[derive(Default)]
-struct Alone(Vec<Quantized>);
+struct Alone {
+    values: Vec<i8>,
+    scales: Vec<f32>,
+}
 
 impl Alone {
+    fn push(&mut self, vector: &[f32]) {
+        self.scales.push(quantize_onto(vector, &mut self.values));
+    }
+
     /// Adds `weight` times a record's vector to `sum`, as exactly as one byte a dimension tells it.
     fn add_to(&self, record: usize, weight: f32, sum: &mut [f32]) {
-        if let Some(vector) = self.0.get(record) {
-            for (sum, value) in sum.iter_mut().zip(&vector.values) {
-                *sum += weight * vector.scale * f32::from(*value);
+        let start = record * sum.len();
+        if let (Some(scale), Some(values)) = (self.scales.get(record), self.values.get(start..start + sum.len())) {
+            let weight = weight * scale;
+            for (sum, value) in sum.iter_mut().zip(values) {
+                *sum += weight * f32::from(*value);
             }
         }
     }
@@ -121,8 +131,8 @@ struct Read {
     statement: Vec<(u32, f32)>,
     /// Those in sentences that ask.
     asked: Vec<u32>,
-    /// The kinds of answer that it holds.
-    answers: smallvec::SmallVec<[Answer; 2]>,
+    /// Which kinds of answer it holds, in the order of [`Answer::ALL`].
+    answers: [bool; Answer::ALL.len()],
 }
 
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -271,6 +281,10 @@ impl SnapshotBuilder {
         match work.phase {
             Phase::Relate => {
                 work.relate(&mut self.records, &self.ids);
+                if let Some(model) = &self.model {
+                    work.buffer.resize(model.dimensions(), 0.0);
+                    work.batch = model.batch();
+                }
                 work.phase = Phase::Analyse;
                 return false;
             }
@@ -294,7 +308,8 @@ impl SnapshotBuilder {
             }
             Phase::Group => {
                 work.index_groups(self.config.group);
-                work.phase = Phase::Embed;
+                // What was embedded as it was read has only to be blended.
+                work.phase = if work.batch.take().is_some() { Phase::Blend } else { Phase::Embed };
                 return false;
             }
             Phase::Embed => {
@@ -451,9 +466,7 @@ impl SnapshotBuilder {
             config: self.config.clone(),
             suppressed: std::mem::take(&mut self.suppressed),
         };
-        let mut order: Vec<u32> = (0..meta.records).collect();
-        order.sort_unstable_by_key(|record| self.records.get(*record as usize).map(|record| record.id.as_str()));
-
+        let order = sorted_by_bytes(self.records.iter().map(|record| record.id.as_str()).zip(0..));
         let mut file = Writer::default();
         file.section(tag::META, encode(&meta)?);
         file.section(tag::CATALOG, encode(&self.catalog)?);
@@ -465,7 +478,7 @@ impl SnapshotBuilder {
         file.section(tag::SIGNATURES, std::mem::take(&mut work.signatures));
         file.section(tag::ID_ENDS, std::mem::take(&mut work.encoded.id_ends));
         file.section(tag::IDS, std::mem::take(&mut work.encoded.ids));
-        file.section(tag::ID_ORDER, order.iter().flat_map(|record| record.to_le_bytes()).collect());
+        file.section(tag::ID_ORDER, order.iter().flat_map(|(_, record)| record.to_le_bytes()).collect());
         Ok(file)
     }
 
@@ -594,7 +607,7 @@ impl Work {
             }
         }
         let mut marks = self.marks_of(record);
-        for kind in answers {
+        for (kind, _) in Answer::ALL.into_iter().zip(answers).filter(|(_, given)| *given) {
             marks.push(Entry { term: self.vocabulary.term(&answer_term(kind)), own: 1.0, context: 0.0 });
         }
         self.marks.push(marks);
@@ -603,24 +616,34 @@ impl Work {
         self.lengths.push(length);
     }
 
-    /// Cuts a record's text into the terms of its statement, and signs the text.
+    /// Cuts a record's text into the terms of its statement, signs the text, and embeds it if the model does so token by token.
     fn read(&mut self, record: &Record) -> Read {
         let (mut read, words) = (Read::default(), &mut self.words);
         words.clear();
+        // As `embedding_text` says: the heading first.
+        if let Some(batch) = self.batch.as_mut().filter(|_| !record.statement.is_empty()) {
+            text::tokenize(&record.title, &mut |token| batch.add(self.vocabulary.token(&token).number, &token));
+        }
         for (sentence, asks) in text::sentences(record.text()) {
             text::tokenize(sentence, &mut |token| {
-                for kind in Answer::ALL {
-                    if !asks && !read.answers.contains(&kind) && kind.is_given_by(&token) {
-                        read.answers.push(kind);
-                    }
+                let word = self.vocabulary.token(&token);
+                if let Some(batch) = &mut self.batch {
+                    batch.add(word.number, &token);
                 }
-                let Word { term: Some(term), bit } = self.vocabulary.token(&token) else { return };
+                if !asks {
+                    read.answers.iter_mut().zip(word.answers).for_each(|(given, gives)| *given |= gives);
+                }
+                let Some(term) = word.term else { return };
                 read.statement.push((term, 1.0));
                 if asks {
                     read.asked.push(term);
                 }
-                words.extend(bit.map(|bit| (term, bit)));
+                words.extend(word.bit.map(|bit| (term, bit)));
             });
+        }
+        if let Some(batch) = &mut self.batch {
+            batch.finish(&mut self.buffer);
+            self.alone.push(&self.buffer);
         }
         words.sort_unstable();
         words.dedup();
@@ -723,13 +746,8 @@ impl Work {
     }
 
     fn embed(&mut self, record: &Record, model: &dyn EmbeddingModel) {
-        self.buffer.resize(model.dimensions(), 0.0);
-        let text = embedding_text(record);
-        match self.batch.get_or_insert_with(|| model.batch()) {
-            Some(batch) => batch.embed(&text, &mut self.buffer),
-            None => model.embed(&text, &mut self.buffer),
-        }
-        self.alone.0.push(quantize(&self.buffer));
+        model.embed(&embedding_text(record), &mut self.buffer);
+        self.alone.push(&self.buffer);
     }
 
     /// Adds to a record's vector its share of its neighbours'.

@@ -25,5 +25,5 @@ pub use sentences::sentences;
 pub use signature::{NEAR, Signature, Weight};
 pub use stem::stem;
 pub use stop::{Role, role};
-pub use tokenize::{Kind, Token, normalize, terms, tokenize};
+pub use tokenize::{Kind, Token, normalize, plain_token, terms, tokenize};
 pub use truncate::truncate;

@@ -30,7 +30,20 @@ pub const MAX_TOKEN_BYTES: usize = 64;
 
 /// Cuts `text` into tokens, in order. A compound comes before its parts.
 pub fn tokenize(text: &str, emit: &mut dyn FnMut(Token<'_>)) {
-    Cutter { word: String::new(), compound: String::new(), digits: false, letters: false, run: None, emit }.cut(text);
+    let (word, compound, folded) = (String::with_capacity(MAX_TOKEN_BYTES), String::new(), String::new());
+    Cutter { word, compound, folded, digits: false, letters: false, run: None, emit }.cut(text);
+}
+
+/// A word of ASCII letters and digits alone, as [`tokenize`] cuts it, without the search for other tokens in it; `None` of any other text.
+/// `buffer` keeps its spelling.
+pub fn plain_token<'b>(word: &str, buffer: &'b mut String) -> Option<Token<'b>> {
+    if word.is_empty() || word.len() > MAX_TOKEN_BYTES || !word.bytes().all(|byte| byte.is_ascii_alphanumeric()) {
+        return None;
+    }
+    buffer.clear();
+    buffer.push_str(word);
+    buffer.make_ascii_lowercase();
+    Some(Token { surface: buffer, kind: word_kind(buffer) })
 }
 
 /// The form that is indexed and searched: words stemmed, everything else as it is.
@@ -53,6 +66,8 @@ struct Cutter<'e> {
     word: String,
     /// The words and joiners read so far, `word` not included; empty while there was no joiner.
     compound: String,
+    /// The character being read.
+    folded: String,
     digits: bool,
     letters: bool,
     /// The last character of the run of a script without spaces, and whether the run has one only.
@@ -62,48 +77,86 @@ struct Cutter<'e> {
 
 impl Cutter<'_> {
     fn cut(&mut self, text: &str) {
-        let mut chars = text.char_indices().peekable();
-        let mut folded = String::new();
-        while let Some((at, raw)) = chars.next() {
-            folded.clear();
-            // The voicing marks look back at the letter they follow.
-            if matches!(raw, '\u{3099}' | '\u{309a}' | '\u{ff9e}' | '\u{ff9f}') {
+        let mut at = 0;
+        while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {
+            // Nearly all of nearly every text: words and spaces of ASCII, a run at a time.
+            let run = rest.as_bytes().iter().take_while(|byte| byte.is_ascii_alphanumeric()).count();
+            if run > 0 {
+                self.end_run();
+                self.ascii(rest.get(..run).unwrap_or_default());
+                at += run;
                 continue;
             }
-            fold(raw, &mut folded);
-            if let Some(&(_, mark @ ('\u{3099}' | '\u{309a}' | '\u{ff9e}' | '\u{ff9f}'))) = chars.peek() {
-                fold(mark, &mut folded);
+            let Some(raw) = rest.chars().next() else { break };
+            let after = at + raw.len_utf8();
+            if raw.is_ascii() {
+                self.end_run();
+                self.sign(raw, text, at);
+            } else {
+                self.other(raw, text, at);
             }
-            let Some(c) = folded.chars().next() else {
-                continue;
-            };
-            if is_unspaced(c) {
-                self.end_compound();
-                self.unspaced(c);
-                continue;
-            }
-            self.end_run();
-            if c.is_alphanumeric() {
-                if self.word.len() + folded.len() <= MAX_TOKEN_BYTES {
-                    self.word.push_str(&folded);
-                }
-                if c.is_numeric() {
-                    self.digits = true;
-                } else {
-                    self.letters = true;
-                }
-                continue;
-            }
-            let next_is_word = next_folds_to_word(text, at + raw.len_utf8());
-            match c {
-                '\'' if next_is_word => self.apostrophe(text, at + raw.len_utf8()),
-                '-' | '_' | '.' | '@' if !self.word.is_empty() && next_is_word => self.join(c),
-                '+' | '#' if !self.word.is_empty() => self.suffix(c, text, at),
-                _ => self.end_compound(),
-            }
+            at = after;
         }
         self.end_run();
         self.end_compound();
+    }
+
+    /// Letters and digits of ASCII that belong to one word.
+    fn ascii(&mut self, run: &str) {
+        let start = self.word.len();
+        self.word.push_str(run.get(..run.len().min(MAX_TOKEN_BYTES.saturating_sub(start))).unwrap_or(run));
+        if let Some(added) = self.word.get_mut(start..) {
+            added.make_ascii_lowercase();
+        }
+        let digits = run.bytes().filter(u8::is_ascii_digit).count();
+        self.digits |= digits > 0;
+        self.letters |= digits < run.len();
+    }
+
+    /// A character outside ASCII.
+    fn other(&mut self, raw: char, text: &str, at: usize) {
+        // The voicing marks look back at the letter they follow.
+        if is_voicing(raw) {
+            return;
+        }
+        self.folded.clear();
+        fold(raw, &mut self.folded);
+        let next = text.get(at + raw.len_utf8()..).and_then(|rest| rest.chars().next());
+        if let Some(mark) = next.filter(|next| is_voicing(*next)) {
+            fold(mark, &mut self.folded);
+        }
+        let Some(c) = self.folded.chars().next() else {
+            return;
+        };
+        if is_unspaced(c) {
+            self.end_compound();
+            self.unspaced(c);
+            return;
+        }
+        self.end_run();
+        if c.is_alphanumeric() {
+            if self.word.len() + self.folded.len() <= MAX_TOKEN_BYTES {
+                self.word.push_str(&self.folded);
+            }
+            if c.is_numeric() {
+                self.digits = true;
+            } else {
+                self.letters = true;
+            }
+        } else {
+            self.sign(c, text, at);
+        }
+    }
+
+    /// What is neither letter nor digit, as `c` once folded, at a place of the text.
+    fn sign(&mut self, c: char, text: &str, at: usize) {
+        let after = at + text.get(at..).and_then(|rest| rest.chars().next()).map_or(0, char::len_utf8);
+        match c {
+            '\'' if next_folds_to_word(text, after) => self.apostrophe(text, after),
+            '-' | '_' | '.' | '@' if !self.word.is_empty() && next_folds_to_word(text, after) => self.join(c),
+            '+' | '#' if !self.word.is_empty() => self.suffix(c, text, at),
+            _ => self.end_compound(),
+        }
     }
 
     /// `it's` loses its ending, `don't` its apostrophe, `l'été` its article.
@@ -208,6 +261,11 @@ fn next_folds_to_word(text: &str, at: usize) -> bool {
     text.get(at..).and_then(|rest| rest.chars().next()).is_some_and(|c| c.is_alphanumeric() && !is_unspaced(c))
 }
 
+/// The voicing marks of kana, combining and half-width.
+fn is_voicing(c: char) -> bool {
+    matches!(c, '\u{3099}' | '\u{309a}' | '\u{ff9e}' | '\u{ff9f}')
+}
+
 /// Scripts that are cut into bigrams: Han, kana, Hangul, Thai, Lao, Khmer, Myanmar.
 fn is_unspaced(c: char) -> bool {
     matches!(c as u32,
@@ -252,6 +310,18 @@ mod tests {
         ];
         for (text, expected) in cases {
             assert_eq!(cut(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_plain_word_is_its_only_token() {
+        for word in ["Kiln", "2023", "iPhone15", "A", "it's", "C++", "é", "", "a b"] {
+            let mut buffer = String::new();
+            let plain = plain_token(word, &mut buffer).map(|token| (token.surface.to_string(), token.kind));
+            let mut cut = Vec::new();
+            tokenize(word, &mut |token| cut.push((token.surface.to_string(), token.kind)));
+            assert!(plain.is_none() || cut == [plain.clone().unwrap()], "{word}: {plain:?}, {cut:?}");
+            assert_eq!(plain.is_some(), !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric()), "{word}");
         }
     }
 

@@ -80,6 +80,11 @@ impl Linker {
         self.next = end;
         if end == all {
             self.next = 0;
+            match self.stage {
+                Stage::Count => self.near.counted(),
+                Stage::Weigh => self.near.weighed(),
+                _ => {}
+            }
             self.stage = match self.stage {
                 Stage::Count => Stage::Weigh,
                 Stage::Weigh => Stage::Near,

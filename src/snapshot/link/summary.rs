@@ -4,7 +4,7 @@ use super::near::Near;
 use super::{Known, push};
 use crate::index::{LinksParts, Span, SpanKind};
 use crate::memory::Record;
-use crate::text::{self, Kind, Role};
+use crate::text;
 
 /// Members that title and summary are taken from, the most central.
 const READ: usize = 24;
@@ -53,6 +53,7 @@ impl Summaries {
         let read: Vec<u32> = members.iter().copied().take(READ).collect();
         let scope = read.first().and_then(|first| known.facts.get(*first as usize)).map_or(0, |facts| facts.scope);
         let mut words: Vec<Word> = Vec::new();
+        let mut buffer = String::new();
         let mut places: FxHashMap<u32, usize> = FxHashMap::default();
         let mut sentences: Vec<(Span, Vec<u32>)> = Vec::new();
         for member in &read {
@@ -60,7 +61,7 @@ impl Summaries {
             for (start, sentence) in sentences_of(text::truncate(record.text(), READ_BYTES)) {
                 let mut terms = Vec::new();
                 for (at, word) in words_of(sentence) {
-                    let Some(term) = topical(word, known) else { continue };
+                    let Some(term) = topical(word, known, &mut buffer) else { continue };
                     terms.push(term);
                     let place = *places.entry(term).or_insert(words.len());
                     if let Some(word) = words.get_mut(place) {
@@ -115,27 +116,29 @@ impl Summaries {
         &mut self,
         words: &[Word],
         places: &FxHashMap<u32, usize>,
-        mut sentences: Vec<(Span, Vec<u32>)>,
+        sentences: Vec<(Span, Vec<u32>)>,
         records: &[Record],
     ) {
+        let place = |term: u32| places.get(&term).copied();
+        let mut sentences: Vec<(Span, Vec<usize>)> =
+            sentences.into_iter().map(|(span, terms)| (span, terms.into_iter().filter_map(place).collect())).collect();
         let mut weights: Vec<f32> = words.iter().map(|word| word.weight).collect();
         let mut chosen: Vec<Span> = Vec::new();
         while chosen.len() < SENTENCES {
-            let worth = |terms: &[u32]| {
-                let sum: f32 =
-                    terms.iter().filter_map(|term| places.get(term).and_then(|place| weights.get(*place))).sum();
+            let worth = |places: &[usize]| {
+                let sum: f32 = places.iter().filter_map(|place| weights.get(*place)).sum();
                 // Long sentences hold more by chance.
-                sum / (4.0 + terms.len() as f32)
+                sum / (4.0 + places.len() as f32)
             };
             let best = sentences
                 .iter()
                 .enumerate()
-                .map(|(at, (_, terms))| (at, worth(terms)))
+                .map(|(at, (_, places))| (at, worth(places)))
                 .max_by(|a, b| a.1.total_cmp(&b.1).then(b.0.cmp(&a.0)));
             let Some((at, _)) = best.filter(|(_, worth)| *worth > 0.0 || chosen.is_empty()) else { break };
-            let (span, terms) = sentences.swap_remove(at);
-            for place in terms.iter().filter_map(|term| places.get(term)) {
-                if let Some(weight) = weights.get_mut(*place) {
+            let (span, said) = sentences.swap_remove(at);
+            for place in said {
+                if let Some(weight) = weights.get_mut(place) {
                     *weight = 0.0;
                 }
             }
@@ -153,15 +156,17 @@ impl Summaries {
 }
 
 /// The term of a word that may stand in a title.
-fn topical(word: &str, known: &mut Known<'_>) -> Option<u32> {
+fn topical(word: &str, known: &mut Known<'_>, buffer: &mut String) -> Option<u32> {
+    if let Some(token) = text::plain_token(word, buffer) {
+        let word = known.vocabulary.token(&token);
+        return word.term.filter(|_| word.topical);
+    }
     let mut term = None;
     let mut tokens = 0;
     text::tokenize(word, &mut |token| {
         tokens += 1;
-        let telling = token.kind == Kind::Word && token.surface.len() > 2 && text::role(token.surface) == Role::Content;
-        if telling || token.kind == Kind::Identifier && token.surface.len() > 2 {
-            term = known.vocabulary.token(&token).term;
-        }
+        let word = known.vocabulary.token(&token);
+        term = word.term.filter(|_| word.topical);
     });
     term.filter(|_| tokens == 1)
 }
