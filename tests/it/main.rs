@@ -6,5 +6,6 @@ mod behaviour;
 mod command_line;
 #[cfg(feature = "cli")]
 mod evals;
+mod golden;
 #[cfg(feature = "cli")]
 mod import;
