@@ -139,11 +139,15 @@ fn dot(signs: &[[u8; SIGNS]], magnitudes: &[[u8; MAGNITUDES]], query: &[[i16; BL
     let mut sum = 0;
     for ((signs, magnitudes), query) in signs.iter().zip(magnitudes).zip(query) {
         let signs = u32::from_le_bytes(*signs);
-        let lower = magnitudes.iter().map(|pair| pair & 15);
-        let steps = lower.chain(magnitudes.iter().map(|pair| pair >> 4));
-        for (bit, (steps, query)) in steps.zip(query).enumerate() {
-            let product = i32::from(steps) * i32::from(*query);
-            sum += if signs >> bit & 1 == 1 { -product } else { product };
+        let (lower, upper) = query.split_at(BLOCK / 2);
+        for (bit, (pair, (lower, upper))) in magnitudes.iter().zip(lower.iter().zip(upper)).enumerate() {
+            // Without a branch, the compiler takes many lanes at a time.
+            let turned = |product: i32, bit: usize| {
+                let negative = -i32::from(signs & 1 << bit != 0);
+                (product ^ negative) - negative
+            };
+            sum += turned(i32::from(pair & 15) * i32::from(*lower), bit);
+            sum += turned(i32::from(pair >> 4) * i32::from(*upper), bit + BLOCK / 2);
         }
     }
     sum
