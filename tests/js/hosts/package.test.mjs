@@ -44,6 +44,7 @@ import module from 'foreword/foreword.wasm';
 import { MemoryPool, indexedDb, nameOf, opfs, type SnapshotStore } from 'foreword/storage';
 import { files } from 'foreword/storage/files';
 import { searchHandler, withForeword } from 'foreword/workers';
+import { foreword, type HonoContext } from 'foreword/hono';
 import { d1 } from 'foreword/providers/d1';
 import { folder } from 'foreword/providers/folder';
 import { http } from 'foreword/providers/http';
@@ -71,6 +72,8 @@ const pool = new MemoryPool({ Foreword, store: stores[0]! });
 const whose = { memory: ({ scope }: { scope: Record<string, string> }) => pool.tenant(scope.tenant!), scope: () => ({ tenant: 'a' }) };
 const answers: ((request: Request) => Promise<Response>)[] = [withForeword(whose), searchHandler(whose)];
 answers satisfies unknown[];
+const middleware: (c: HonoContext, next: () => Promise<void>) => Promise<void> = foreword(whose);
+middleware satisfies unknown;
 // @ts-expect-error a prompt is a string
 await memory.recall(3);
 // @ts-expect-error there is no such option
