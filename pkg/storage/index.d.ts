@@ -62,6 +62,7 @@ export interface PoolOptions extends Options {
 export interface Tenant {
   recall(prompt: string, options?: RecallOptions): Promise<RecallResult>;
   search(query: string, options?: RecallOptions): Promise<RecallResult>;
+  browse(request?: Parameters<Foreword['browse']>[0]): Promise<ReturnType<Foreword['browse']>>;
   /** As `MemoryPool.use`. */
   use<T>(act: (memory: Foreword) => T | Promise<T>): Promise<T>;
 }

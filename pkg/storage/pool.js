@@ -57,6 +57,7 @@ export class MemoryPool {
     return {
       recall: (prompt, options) => reading((memory) => memory.recall(prompt, options)),
       search: (query, options) => reading((memory) => memory.search(query, options)),
+      browse: (request) => reading((memory) => memory.browse(request)),
       use: (act) => this.use(key, act),
     };
   }

@@ -45,6 +45,7 @@ import { MemoryPool, indexedDb, nameOf, opfs, type SnapshotStore } from 'forewor
 import { files } from 'foreword/storage/files';
 import { searchHandler, withForeword } from 'foreword/workers';
 import { foreword, type HonoContext } from 'foreword/hono';
+import { registerMemoryTools } from 'foreword/mcp';
 import { d1 } from 'foreword/providers/d1';
 import { folder } from 'foreword/providers/folder';
 import { http } from 'foreword/providers/http';
@@ -74,6 +75,7 @@ const answers: ((request: Request) => Promise<Response>)[] = [withForeword(whose
 answers satisfies unknown[];
 const middleware: (c: HonoContext, next: () => Promise<void>) => Promise<void> = foreword(whose);
 middleware satisfies unknown;
+registerMemoryTools satisfies unknown;
 // @ts-expect-error a prompt is a string
 await memory.recall(3);
 // @ts-expect-error there is no such option

@@ -1,10 +1,16 @@
 // Programs as people write them; types.test.mjs compiles them, nothing runs them.
 import { Hono, type Context } from 'hono';
 import { proxy } from 'hono/proxy';
+import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
+import type { RequestHandlerExtra } from '@modelcontextprotocol/sdk/shared/protocol.js';
+import { z } from 'zod';
 import type { Foreword } from '../../../pkg/foreword.js';
 import { foreword } from '../../../pkg/hono/index.js';
+import { registerMemoryTools } from '../../../pkg/mcp/index.js';
+import type { MemoryPool } from '../../../pkg/storage/index.js';
 
 declare const memory: Foreword;
+declare const pool: MemoryPool;
 
 type Env = { Variables: { tenant: string } };
 const app = new Hono<Env>();
@@ -13,3 +19,9 @@ app.use(foreword({ memory, scope: () => undefined }));
 app.all('/v1/*', (c) => proxy(`https://api.openai.com${c.req.path}`, c.req));
 // @ts-expect-error a scope comes from authentication, and has to be given
 app.use(foreword({ memory }));
+
+const server = new McpServer({ name: 'memory', version: '1' });
+registerMemoryTools(server, { z, memory, scope: () => ({}) });
+registerMemoryTools<RequestHandlerExtra<any, any>>(server, { z, memory: ({ scope }) => pool.tenant(scope.tenant!), scope: ({ authInfo }) => authInfo && { tenant: authInfo.clientId } });
+// @ts-expect-error z has to be given
+registerMemoryTools(server, { memory, scope: () => ({}) });
