@@ -13,7 +13,7 @@ export function registerMemoryTools(server, { z, memory, scope, search = {}, onE
   if (typeof server?.registerTool !== 'function') throw wrong('the server is an McpServer, with a method `registerTool`');
   if (typeof z?.object !== 'function') throw wrong('z is what Zod exports');
   if (typeof scope !== 'function') throw wrong('scope is a function from what the SDK knows of the caller to a scope; or to undefined for nobody');
-  if (typeof memory !== 'function' && typeof memory?.search !== 'function') throw wrong('memory is a Foreword, or a function that gives one');
+  if (typeof memory !== 'function' && !(typeof memory?.search === 'function' && typeof memory.browse === 'function')) throw wrong('memory is a Foreword, or a function that gives one');
 
   const tool = (name, config, answer) =>
     server.registerTool(name, { ...config, annotations: READ_ONLY }, async (asked, extra) => {
@@ -24,8 +24,9 @@ export function registerMemoryTools(server, { z, memory, scope, search = {}, onE
         return structured(await answer(found, asked, { ...search, scope: allowed }, extra.signal));
       } catch (error) {
         tell(onError, error, extra);
-        // What is not typed may say more than the caller is to know.
-        return isTyped(error) ? failed(error.code, error.message) : failed('INTERNAL', 'the memory cannot be asked now');
+        const code = isTyped(error) ? error.code : 'INTERNAL';
+        // Only of their own mistakes are callers to know more.
+        return failed(code, code === 'INVALID_REQUEST' ? error.message : 'the memory cannot be asked now');
       }
     });
 

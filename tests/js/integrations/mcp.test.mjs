@@ -121,6 +121,6 @@ test('a caller sees the memory that authentication gives them, from a pool, over
 test('a wrong setting is refused at once', () => {
   const server = new McpServer({ name: 'memory', version: '1' });
   const right = { z, memory: asked, scope: () => ({}) };
-  for (const wrong of [{ z: undefined }, { memory: {} }, { scope: undefined }]) assert.throws(() => registerMemoryTools(server, { ...right, ...wrong }), { code: 'INVALID_CONFIG' });
+  for (const wrong of [{ z: undefined }, { memory: {} }, { memory: { search() {} } }, { scope: undefined }]) assert.throws(() => registerMemoryTools(server, { ...right, ...wrong }), { code: 'INVALID_CONFIG' });
   assert.throws(() => registerMemoryTools({}, right), { code: 'INVALID_CONFIG' });
 });
