@@ -13,29 +13,30 @@ import { MemoryPool, nameOf } from '${storage}';
 const check = (truth, message) => { if (!truth) throw new Error(message); };
 const codeOf = (promise) => promise.then(() => 'none', (error) => error.code);
 
-/** Writes tenants' snapshots, asks them interleaved in a small pool, teaches, damages and deletes. */
-export async function tryOut(store, { tenants, recalls, maxBytes }) {
+/** Writes tenants' snapshots of 10 records and up to as many more as said, asks them interleaved in a small pool, teaches, damages and deletes. */
+export async function tryOut(store, { tenants, recalls, maxBytes, upTo = 300 }) {
   let total = 0;
   for (let n = 0; n < tenants; n++) {
-    const records = Array.from({ length: 10 + ((n * 37) % 300) }, (_, at) => ({ id: 't' + n + '/' + at, statement: 'The harbour crane ' + at + ' of t' + n + ' was painted by crew ' + ((at * 7) % 31) + '.' }));
+    const records = Array.from({ length: 10 + ((n * 37) % upTo) }, (_, at) => ({ id: 't' + n + '/' + at, statement: 'The harbour crane ' + at + ' of t' + n + ' was painted by crew ' + ((at * 7) % 31) + '.' }));
     const { bytes } = await buildSnapshot({ records });
     total += bytes.length;
     await store.put(nameOf('t' + n), bytes);
   }
   const pool = new MemoryPool({ Foreword, store, maxBytes });
-  let [seed, most, found] = [42, 0, 0];
+  let [seed, taken, found] = [42, 0, 0];
   const random = (below) => ((seed = (Math.imul(seed, 1664525) + 1013904223) >>> 0) >>> 8) % below;
   for (let round = 0; round < recalls / 4; round++) {
     await Promise.all(Array.from({ length: 4 }, async () => {
       const n = random(tenants);
-      const { evidence, degraded } = await pool.tenant('t' + n).recall('Which crew painted the harbour crane 7 of t' + ((n + 1) % tenants) + '?');
+      const { evidence, block, degraded } = await pool.tenant('t' + n).recall('Which crew painted the harbour crane 7 of t' + ((n + 1) % tenants) + '?');
       check(degraded.length === 0, JSON.stringify(degraded));
       for (const { id } of evidence) check(id.startsWith('t' + n + '/'), id + ' for t' + n);
+      for (const [, owner] of block.recall.matchAll(/of (t[0-9]+) was/g)) check(owner === 't' + n, owner + ' in the block for t' + n);
       if (evidence.length) found++;
-      most = Math.max(most, pool.stats().memoryBytes);
+      taken = Math.max(taken, pool.stats().memoryBytes);
     }));
   }
-  check(most <= maxBytes, most + ' bytes taken');
+  check(taken <= maxBytes, taken + ' bytes taken');
   check(total < maxBytes || pool.stats().evictions > 0, 'something was let go of');
 
   for (const key of ['../t1', 'T1', 't1/', 'ť1', 't%31']) {
@@ -54,7 +55,8 @@ export async function tryOut(store, { tenants, recalls, maxBytes }) {
   await store.delete(nameOf('../t1'));
   const wrong = await codeOf(Promise.resolve().then(() => store.get('../x')));
   check(wrong === 'INVALID_REQUEST', wrong);
-  return { total, most, found, ...pool.stats() };
+  check(found > recalls / 2, found + ' recalls found something');
+  return { total, taken, found, ...pool.stats() };
 }
 `;
 
@@ -66,9 +68,11 @@ import { kv, r2 } from 'foreword/storage';
 import { tryOut } from './shared.js';
 export default {
   async fetch(request, env) {
-    const store = new URL(request.url).pathname === '/r2' ? r2(env.BUCKET) : kv(env.KV);
+    const { pathname } = new URL(request.url);
     try {
-      return Response.json(await tryOut(store, { tenants: 60, recalls: 600, maxBytes: 8 << 20 }));
+      // 82 MiB of snapshots: not all of them fit.
+      if (pathname === '/r2') return Response.json(await tryOut(r2(env.BUCKET), { tenants: 500, recalls: 10_000, maxBytes: 64 << 20, upTo: 700 }));
+      return Response.json(await tryOut(kv(env.KV), { tenants: 60, recalls: 600, maxBytes: 8 << 20 }));
     } catch (error) {
       return new Response(error.stack, { status: 500 });
     }
@@ -93,7 +97,6 @@ export default {
     const response = await worker.dispatchFetch(`http://localhost/${store}`);
     const said = await response.text();
     assert.equal(response.status, 200, said);
-    assert.ok(JSON.parse(said).found > 300, said);
     t.diagnostic(`${store}: ${said}`);
   }
 });
