@@ -84,7 +84,7 @@ async function searched(memory, query, limit, options, signal) {
 }
 
 /** Within the same time, history and kinds as a search. */
-async function listed(memory, page, { scope, now = Date.now(), asOf, history, kinds }) {
+async function listed(memory, page, { scope, now, asOf, history, kinds }) {
   if (!memory) return { thoughts: [], nextCursor: null, total: 0, degraded: [] };
   const { items, nextCursor, total } = await memory.browse({ ...page, scope, now, asOf, history, kinds });
   const thoughts = items.map(({ record, historical }) => {

@@ -72,6 +72,14 @@ test('what the host restricts is restricted in lists too', async () => {
   assert.deepEqual((await call('memory_search', { query: question })).structuredContent.results.filter(({ kind }) => kind !== 'decision'), []);
 });
 
+test('what has expired is neither found nor listed, though the host gives no time', async () => {
+  const learned = await memory();
+  learned.remember({ id: 'gone', statement: 'The ferry to Amrum is cancelled.', expires: '2025-11-05' });
+  const { call } = await client({ memory: learned, search: undefined });
+  assert.deepEqual(ids((await call('retrieve_thoughts', {})).structuredContent.thoughts), ['outbox', 'seat']);
+  assert.deepEqual((await call('memory_search', { query: 'ferry to Amrum' })).structuredContent.results, []);
+});
+
 test('what goes wrong is said, with a code; a fault of the host’s is not', async () => {
   const refused = async (options, name, given, expected) => {
     const { isError, content } = await (await client(options)).call(name, given);
