@@ -1,5 +1,5 @@
 // Records and notes to the bytes of a snapshot.
-import { checkKeys, isTyped } from './errors.js';
+import { ForewordError, checkKeys, checkText, reading } from './errors.js';
 import { another, current, init } from './instance.js';
 import { SLICE_MS, pacer, turn } from './pace.js';
 import { tableOf } from './source.js';
@@ -8,34 +8,28 @@ import { tableOf } from './source.js';
  * Builds a snapshot, a few milliseconds at a time, so that a page stays responsive; in an instance of its own, whose memory is given back with it.
  * `notes` are `{ path, text }` Markdown files; what is wrong with one is in `reports` and costs only itself.
  */
-export async function buildSnapshot({
-  records = [],
-  topics = [],
-  entities = [],
-  notes = [],
-  index,
-  staticTable,
-  onProgress,
-  module,
-  sliceMs = SLICE_MS,
-} = {}) {
-  await init(module);
-  checkKeys(index, current().run((api) => api.defaults()).index, 'index', 'INVALID_CONFIG');
-  const table = tableOf(staticTable);
+export async function buildSnapshot(options) {
+  const given = reading(() => ({ ...options }));
+  await init(given.module);
+  const { records, topics, entities, notes, sliceMs = SLICE_MS, index, onProgress } = given;
+  if (typeof sliceMs !== 'number') throw new ForewordError('INVALID_CONFIG', `sliceMs is a number of milliseconds, not ${typeof sliceMs}`);
+  if (onProgress !== undefined && typeof onProgress !== 'function') throw new ForewordError('INVALID_CONFIG', `onProgress is a function, not ${typeof onProgress}`);
+  reading(() => checkKeys(index, current().run((api) => api.defaults()).index, 'index', 'INVALID_CONFIG'), 'INVALID_CONFIG');
+  const table = tableOf(given.staticTable);
   const instance = await another();
-  const builder = instance.run(({ WasmBuilder }) => new WasmBuilder(index, instance.table(table)));
+  const builder = reading(() => instance.run(({ WasmBuilder }) => new WasmBuilder(index, instance.table(table))), 'INVALID_CONFIG');
   const reports = [];
   const pause = pacer(sliceMs);
-  const { records: noted, ...read } = await readNotes(instance, notes, pause);
+  const { records: noted, ...read } = await readNotes(instance, listed(notes, 'notes'), pause, reports);
   reports.push(...read.reports);
-  for await (const topic of both(read.topics, topics)) instance.run(() => builder.addTopic(topic));
-  for await (const entity of both(read.entities, entities)) instance.run(() => builder.addEntity(entity));
-  for await (const record of both(noted, records)) {
+  for await (const topic of both(read.topics, listed(topics, 'topics'))) reading(() => instance.run(() => builder.addTopic(topic)), 'INVALID_RECORD');
+  for await (const entity of both(read.entities, listed(entities, 'entities'))) reading(() => instance.run(() => builder.addEntity(entity)), 'INVALID_RECORD');
+  for await (const record of both(noted, listed(records, 'records'))) {
     try {
-      instance.run(() => builder.add(record));
+      reading(() => instance.run(() => builder.add(record)), 'INVALID_RECORD');
     } catch (error) {
-      if (!isTyped(error) || error.code !== 'INVALID_RECORD') throw error;
-      reports.push({ file: record?.id ?? '', line: undefined, skipped: true, message: error.message });
+      if (error.code !== 'INVALID_RECORD') throw error;
+      reports.push(skipped(() => record.id, error.message));
     }
     await pause();
   }
@@ -75,13 +69,40 @@ async function copied(instance, [address, length], pause) {
   return bytes;
 }
 
-async function readNotes(instance, notes, pause) {
+async function readNotes(instance, notes, pause, reports) {
   const reader = instance.run(({ WasmNotes }) => new WasmNotes());
-  for await (const { path, text } of notes) {
-    instance.run(() => reader.add(path, text));
+  for await (const note of notes) {
+    try {
+      const { path, text } = reading(() => ({ path: note.path, text: note.text }));
+      checkText(path, 'the path of a note');
+      checkText(text, 'the text of a note');
+      instance.run(() => reader.add(path, text));
+    } catch (error) {
+      if (error.code !== 'INVALID_REQUEST') throw error;
+      reports.push(skipped(() => note.path, error.message));
+    }
     await pause();
   }
   return instance.run(() => reader.finish());
+}
+
+/** What could not be read, by its name where it has one. */
+function skipped(name, message) {
+  let file;
+  try {
+    file = name();
+  } catch {
+    // It has none that can be read.
+  }
+  return { file: typeof file === 'string' ? file : '', line: undefined, skipped: true, message };
+}
+
+/** What may be gone through; what goes wrong while it is gone through is its source's own error. */
+function listed(given, what) {
+  if (given === undefined) return [];
+  const iterable = reading(() => given !== null && (typeof given[Symbol.asyncIterator] === 'function' || typeof given[Symbol.iterator] === 'function'));
+  if (!iterable) throw new ForewordError('INVALID_REQUEST', `${what} are a list, or an iterable or async iterable`);
+  return given;
 }
 
 async function* both(first, second) {

@@ -24,3 +24,27 @@ export function checkKeys(given, template, path, code) {
     if (inner && typeof inner === 'object' && !Array.isArray(inner) && key !== 'scope') checkKeys(value, inner, `${path}.${key}`, code);
   }
 }
+
+/** The module takes a string for one without looking: anything else would be read as an address. */
+export function checkText(value, what, code = 'INVALID_REQUEST') {
+  if (typeof value !== 'string') throw new ForewordError(code, `${what} is a string, not ${value === null ? 'null' : typeof value}`);
+  return value;
+}
+
+/** Whatever is thrown while something of the caller's is read is the caller's mistake. */
+export function reading(act, code = 'INVALID_REQUEST') {
+  try {
+    return act();
+  } catch (error) {
+    if (isTyped(error)) throw error;
+    throw new ForewordError(code, `what was given cannot be read: ${messageOf(error)}`, { cause: error });
+  }
+}
+
+export function messageOf(error) {
+  try {
+    return String(error?.message ?? error);
+  } catch {
+    return 'it throws';
+  }
+}

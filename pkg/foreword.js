@@ -1,6 +1,6 @@
 // The facade over the WebAssembly module: it owns the instance, races the overall deadline, begins anew after a trap, and turns values into
 // the forms that the module reads. What is decided, ranked and written is decided, ranked and written in the module.
-import { ForewordError, checkKeys, isTyped } from './errors.js';
+import { ForewordError, checkKeys, checkText, isTyped, messageOf, reading } from './errors.js';
 import { DEADLINE_MS, OPTIONS } from './known.js';
 import { unpackEvidence } from './evidence.js';
 import { common, current, init } from './instance.js';
@@ -26,9 +26,8 @@ export class Foreword {
   #folded;
 
   /** Loads a snapshot; one that arrives as a stream is copied while it arrives. A pool gives its memories a home of their own. */
-  static async load(snapshot, options = {}, home = common) {
-    await init(options.module);
-    const settings = checked(options);
+  static async load(snapshot, options, home = common) {
+    const settings = await checked(options);
     await home.ready();
     const instance = home.current();
     const given = await snapshot;
@@ -40,9 +39,8 @@ export class Foreword {
   }
 
   /** Begins with nothing remembered. */
-  static async empty(options = {}, home = common) {
-    await init(options.module);
-    const settings = checked(options);
+  static async empty(options, home = common) {
+    const settings = await checked(options);
     await home.ready();
     return new Foreword(home.current(), undefined, settings, home);
   }
@@ -70,18 +68,15 @@ export class Foreword {
 
   /** Tells an engine whom it may ask. */
   #equip(engine) {
-    const { config, providers = [], embedder, semantic, planner, reranker, countTokens, nonce } = this.#options;
+    const { config, providers, embedder, semantic, planner, reranker, countTokens, nonce } = this.#options;
     engine.setUnpacker(unpackEvidence);
     const foreign = embedder || config?.semanticTimeoutMs === 0 ? undefined : engine.unread();
     if (foreign) {
       throw new ForewordError('MODEL_MISMATCH', `the snapshot's vectors are by \`${foreign}\`: pass its static table as \`staticTable\` or its \`embedder\`, or set config.semanticTimeoutMs to 0 to do without`);
     }
-    for (const { search, ...spec } of providers) {
-      if (typeof search !== 'function') throw new ForewordError('INVALID_CONFIG', `provider \`${spec.id}\` has no function \`search\``);
-      engine.addProvider(spec, search.bind(spec));
-    }
-    if (embedder) engine.setEmbedder(embedder.id, embedder.dimensions, embedder.embed.bind(embedder));
-    if (semantic) engine.setSemantic(semantic.search.bind(semantic), semantic.reconcile?.bind(semantic));
+    for (const { search, spec } of providers) engine.addProvider(spec, search);
+    if (embedder) engine.setEmbedder(embedder.id, embedder.dimensions, embedder.embed);
+    if (semantic) engine.setSemantic(semantic.search, semantic.reconcile);
     if (planner) engine.setPlanner(planner);
     if (reranker) engine.setReranker(reranker);
     if (countTokens) engine.setTokenCounter(countTokens);
@@ -115,9 +110,10 @@ export class Foreword {
     try {
       kept = JSON.stringify(given);
     } catch (error) {
-      throw new ForewordError('INVALID_RECORD', `what cannot be written as JSON cannot be learned: ${error.message}`, { cause: error });
+      throw new ForewordError('INVALID_RECORD', `what cannot be written as JSON cannot be learned: ${messageOf(error)}`, { cause: error });
     }
-    const result = this.#do((engine) => engine[method](...given));
+    // What is learned is what would be learned again: getters, Maps and gaps in arrays come out of JSON otherwise.
+    const result = this.#do((engine) => engine[method](...JSON.parse(kept)));
     this.#learned.push([method, kept]);
     this.#learnedLength += kept.length;
     return result;
@@ -181,7 +177,8 @@ export class Foreword {
    * A recall ahead of time, while the user still types in turn `turn`. A recall of a later turn with the same prompt is served with it
    * as long as nothing has changed.
    */
-  prepare(turn, prompt, options) {
+  async prepare(turn, prompt, options) {
+    if (!Number.isInteger(turn) || turn < 0) throw new ForewordError('INVALID_REQUEST', `a turn is a whole number from 0 on, not ${typeof turn === 'number' ? turn : typeof turn}`);
     return this.#twice(prompt, options, (engine, request, signal) => engine.prepare(turn, { mode: 'speculative', ...request }, signal));
   }
 
@@ -201,13 +198,19 @@ export class Foreword {
   }
 
   /** Records in order of time, a page at a time. */
-  browse({ now, asOf, ...rest } = {}) {
-    return this.#do((engine) => engine.browse(present({ ...rest, now: time(now), asOf: time(asOf) })));
+  browse(options) {
+    return reading(() => {
+      const { now, asOf, ...rest } = options ?? {};
+      return this.#do((engine) => engine.browse(present({ ...rest, now: time(now), asOf: time(asOf) })));
+    });
   }
 
   /** What the visible records are mostly about, the largest theme first; what was learned since the snapshot belongs to one after `compact`. */
-  themes({ now, ...rest } = {}) {
-    return this.#do((engine) => engine.themes(present({ ...rest, now: time(now) })));
+  themes(options) {
+    return reading(() => {
+      const { now, ...rest } = options ?? {};
+      return this.#do((engine) => engine.themes(present({ ...rest, now: time(now) })));
+    });
   }
 
   /** Hands the active records to the semantic backend; resolves with what went wrong, if anything did. */
@@ -215,11 +218,15 @@ export class Foreword {
     return this.#ask((engine) => engine.reconcile());
   }
 
-  #request(prompt, { signal, now, asOf, ...rest } = {}) {
-    if (typeof prompt !== 'string') throw new ForewordError('INVALID_REQUEST', `a prompt is a string, not ${typeof prompt}`);
-    if (!Object.keys(rest).every((key) => OPTIONS.has(key))) checkKeys(rest, defaults().request, 'options', 'INVALID_REQUEST');
-    const request = present({ ...rest, prompt, now: time(now), asOf: time(asOf) });
-    return { request, signal, deadlineMs: rest.deadlineMs ?? this.#options.config?.deadlineMs ?? DEADLINE_MS };
+  #request(prompt, options) {
+    checkText(prompt, 'a prompt');
+    return reading(() => {
+      const { signal, now, asOf, ...rest } = options ?? {};
+      if (!Object.keys(rest).every((key) => OPTIONS.has(key))) checkKeys(rest, defaults().request, 'options', 'INVALID_REQUEST');
+      const deadlineMs = rest.deadlineMs ?? this.#options.config?.deadlineMs ?? DEADLINE_MS;
+      if (typeof deadlineMs !== 'number') throw new ForewordError('INVALID_REQUEST', `deadlineMs is a number of milliseconds, not ${typeof deadlineMs}`);
+      return { request: present({ ...rest, prompt, now: time(now), asOf: time(asOf) }), signal, deadlineMs };
+    });
   }
 
   /** Learns a record or several; they are found from now on. Gives the ids of those that read like an instruction to a model: they are kept. */
@@ -229,16 +236,20 @@ export class Foreword {
 
   /** Forgets a record for good; false if there is none of that id. */
   forget(id) {
+    checkText(id, 'an id');
     return this.#learn('forget', id);
   }
 
   /** Learns a record in place of another. */
   supersede(oldId, record) {
+    checkText(oldId, 'an id');
     return this.#learn('supersede', oldId, record);
   }
 
   /** Hides at once what the snapshot says about a subject and predicate. */
   suppress(subject, predicate) {
+    checkText(subject, 'a subject');
+    checkText(predicate, 'a predicate');
     this.#learn('suppress', subject, predicate);
   }
 
@@ -277,10 +288,42 @@ export class Foreword {
   }
 }
 
-/** The settings as they are now: after a trap, another instance gets the same. */
-function checked(options) {
-  if (options.config !== undefined) checkKeys(options.config, defaults().config, 'config', 'INVALID_CONFIG');
-  return { ...options, config: options.config && JSON.parse(JSON.stringify(options.config)), staticTable: tableOf(options.staticTable) };
+/** The settings as they are now: after a trap, another instance gets the same. Starts the module. */
+async function checked(options) {
+  const given = reading(() => ({ ...options }), 'INVALID_CONFIG');
+  await init(given.module);
+  const staticTable = tableOf(given.staticTable);
+  return reading(() => {
+    const { config, providers, embedder, semantic, nonce } = given;
+    if (embedder && typeof embedder.dimensions !== 'number') throw new ForewordError('INVALID_CONFIG', 'an embedder has `dimensions`, the length of its vectors');
+    if (config !== undefined) checkKeys(config, defaults().config, 'config', 'INVALID_CONFIG');
+    if (nonce !== undefined) checkText(nonce, 'a nonce', 'INVALID_CONFIG');
+    return {
+      ...given,
+      staticTable,
+      config: config && JSON.parse(JSON.stringify(config)),
+      providers: [...(providers ?? [])].map((provider) => {
+        const { search, ...spec } = provider ?? {};
+        return { spec, search: method({ ...spec, search }, 'search', `provider \`${String(spec.id)}\``) };
+      }),
+      embedder: embedder && { id: checkText(embedder.id, 'the id of an embedder', 'INVALID_CONFIG'), dimensions: embedder.dimensions, embed: method(embedder, 'embed', 'the embedder') },
+      semantic: semantic && { search: method(semantic, 'search', 'the semantic backend'), reconcile: semantic.reconcile && method(semantic, 'reconcile', 'the semantic backend') },
+      planner: callable(given.planner, 'planner'),
+      reranker: callable(given.reranker, 'reranker'),
+      countTokens: callable(given.countTokens, 'countTokens'),
+    };
+  }, 'INVALID_CONFIG');
+}
+
+function callable(given, name) {
+  if (given && typeof given !== 'function') throw new ForewordError('INVALID_CONFIG', `${name} is a function, not ${typeof given}`);
+  return given;
+}
+
+function method(owner, name, what) {
+  const given = owner[name];
+  if (typeof given !== 'function') throw new ForewordError('INVALID_CONFIG', `${what} has no function \`${name}\``);
+  return given.bind(owner);
 }
 
 /** What the module may take beyond its own deadline, in milliseconds, before the facade answers for it. */
@@ -331,5 +374,11 @@ function time(value) {
 
 /** Whether every `[id]` that an answer cites was retrieved in `result`. */
 export function checkCitations(answer, result) {
-  return current().run((api) => api.checkCitations(answer, result.block.included));
+  checkText(answer, 'an answer');
+  return reading(() => {
+    const { included } = result.block;
+    if (!Array.isArray(included)) throw new ForewordError('INVALID_REQUEST', 'the result of a recall has block.included, a list of ids');
+    included.forEach((id) => checkText(id, 'an id'));
+    return current().run((api) => api.checkCitations(answer, included));
+  });
 }

@@ -1,5 +1,5 @@
 // Bytes from wherever they are.
-import { ForewordError } from './errors.js';
+import { ForewordError, reading } from './errors.js';
 
 /** The bytes of a view or buffer as they lie there, not a copy; undefined for anything else. */
 export function viewOf(given) {
@@ -12,7 +12,7 @@ export function viewOf(given) {
 /** The bytes of a static table, if one is given. */
 export function tableOf(given) {
   if (given === undefined) return undefined;
-  const view = viewOf(given);
+  const view = reading(() => viewOf(given), 'STATIC_TABLE');
   if (!view) throw new ForewordError('STATIC_TABLE', 'a static table is a Uint8Array or ArrayBuffer');
   return view;
 }
