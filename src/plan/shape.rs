@@ -10,7 +10,7 @@ use super::{is_command, is_question};
 pub struct Shape {
     /// Whether it is a question at all: by its first words, by its mark, or because it only names something.
     pub question: bool,
-    /// Whether it asks how or why in general: `how do I`, `why are`, `should we`.
+    /// Whether it asks how or why in general: `how do I`, `why are`, `should we`, `how many does a piano have`.
     pub advice: bool,
     /// Whether it asks what or who something is.
     pub definition: bool,
@@ -38,7 +38,8 @@ pub fn shape(text: &str, words: &[&str]) -> Shape {
     let advice = pair(&["how"], &["to", "do", "can", "could", "should", "would"])
         || pair(&["why"], &["do", "does", "is", "are"])
         || pair(&["should", "can", "could"], &["i", "you", "we"])
-        || pair(&["what"], &["should"]);
+        || pair(&["what"], &["should"])
+        || (pair(&["how"], &["many", "much", "long", "far", "often"]) && of_a_kind(words));
     // A few words that order nothing name what they ask for.
     let terse = (1..=4).contains(&words.len()) && !is_command(words);
     let would = word(0) == "would" || word(1) == "would";
@@ -64,6 +65,13 @@ pub fn shape(text: &str, words: &[&str]) -> Shape {
     }
 }
 
+/// Whether it speaks, in the present, of any one of a kind: `does a piano`, `are in a year`. Of a thing remembered it would be `the`, or a name.
+fn of_a_kind(words: &[&str]) -> bool {
+    let present = words.iter().position(|word| ["do", "does", "is", "are"].contains(word));
+    present.is_some_and(|at| words.iter().skip(at + 1).any(|word| ["a", "an"].contains(word)))
+        && !words.iter().any(|word| ["i", "me", "my", "we", "us", "our", "the"].contains(word))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -81,6 +89,11 @@ mod tests {
         assert!(of("Is a boiler an oven?").articles == 2 && of("the boiler, which one?").question);
         assert!(of("I'd like to order one").wish && of("What's a boiler?").definition);
         assert!(of("Could you order one for us").addressed && of("Would Ana order one?").would);
+        assert!(of("How many keys does a piano have?").advice && of("How much is in an ounce?").advice);
+        assert!(
+            !of("How many keys does my piano have, a lot?").advice && !of("How many keys does the piano have?").advice
+        );
+        assert!(!of("How many keys did a piano have?").advice);
         assert_eq!(of(""), Shape::default());
     }
 }

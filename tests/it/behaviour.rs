@@ -98,7 +98,7 @@ fn hosts_get_what_they_expect() {
 }
 
 /// Prompts of the behavioural suite that are known to come out wrong. The aim is none.
-const MOST_FAULTS: usize = 3;
+const MOST_FAULTS: usize = 1;
 
 #[test]
 fn questions_in_other_words_are_answered() {
