@@ -44,12 +44,13 @@ export async function attach(request, given, context, outgoing = request) {
   }
 }
 
-async function recalled(request, words, given, context) {
+/** What is attached before words, unless nobody is known to ask or there is no memory. */
+export async function recalled(request, words, given, context, signal = request.signal) {
   const scope = await given.scope(request, context);
   if (!isScope(scope)) return undefined;
   const memory = await memoryFor(given.memory, scope, request, context);
   if (!memory) return undefined;
-  const result = await memory.recall(words, { deadlineMs: given.timeoutMs, ...given.recall, scope, signal: request.signal });
+  const result = await memory.recall(words, { deadlineMs: given.timeoutMs, ...given.recall, scope, signal });
   tell(given.onRecall, result, context);
   const conversation = await given.conversation?.(request, context);
   return { block: result.block, conversation };

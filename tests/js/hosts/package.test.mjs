@@ -44,6 +44,7 @@ import module from 'foreword/foreword.wasm';
 import { MemoryPool, indexedDb, nameOf, opfs, type SnapshotStore } from 'foreword/storage';
 import { files } from 'foreword/storage/files';
 import { searchHandler, withForeword } from 'foreword/workers';
+import { foreword as remembering } from 'foreword/ai-sdk';
 import { foreword, type HonoContext } from 'foreword/hono';
 import { registerMemoryTools } from 'foreword/mcp';
 import { d1 } from 'foreword/providers/d1';
@@ -75,6 +76,7 @@ const answers: ((request: Request) => Promise<Response>)[] = [withForeword(whose
 answers satisfies unknown[];
 const middleware: (c: HonoContext, next: () => Promise<void>) => Promise<void> = foreword(whose);
 middleware satisfies unknown;
+remembering({ memory: ({ scope }) => pool.tenant(scope.tenant!), scope: () => ({ tenant: 'a' }) }) satisfies { specificationVersion: 'v4' };
 registerMemoryTools satisfies unknown;
 // @ts-expect-error a prompt is a string
 await memory.recall(3);

@@ -4,6 +4,10 @@ import { proxy } from 'hono/proxy';
 import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
 import type { RequestHandlerExtra } from '@modelcontextprotocol/sdk/shared/protocol.js';
 import { z } from 'zod';
+import { wrapLanguageModel, type LanguageModelMiddleware } from 'ai';
+import { wrapLanguageModel as wrap5 } from 'ai5';
+import { wrapLanguageModel as wrap6 } from 'ai6';
+import { foreword as remembering } from '../../../pkg/ai-sdk/index.js';
 import type { Foreword } from '../../../pkg/foreword.js';
 import { foreword } from '../../../pkg/hono/index.js';
 import { registerMemoryTools } from '../../../pkg/mcp/index.js';
@@ -25,3 +29,15 @@ registerMemoryTools(server, { z, memory, scope: () => ({}) });
 registerMemoryTools<RequestHandlerExtra<any, any>>(server, { z, memory: ({ scope }) => pool.tenant(scope.tenant!), scope: ({ authInfo }) => authInfo && { tenant: authInfo.clientId } });
 // @ts-expect-error z has to be given
 registerMemoryTools(server, { memory, scope: () => ({}) });
+
+declare const model: Parameters<typeof wrapLanguageModel>[0]['model'];
+declare const model5: Parameters<typeof wrap5>[0]['model'];
+declare const model6: Parameters<typeof wrap6>[0]['model'];
+const whose = { memory: ({ scope }: { scope: Record<string, string> }) => pool.tenant(scope.tenant!), scope: () => ({ tenant: 'a' }) };
+wrapLanguageModel({ model, middleware: remembering(whose) });
+wrap6({ model: model6, middleware: remembering({ ...whose, specificationVersion: 'v3' }) });
+wrap5({ model: model5, middleware: remembering(whose) });
+const several: LanguageModelMiddleware[] = [remembering({ memory, scope: () => undefined, place: 'system', timeoutMs: 200, onRecall: ({ plan }) => plan.reason })];
+several satisfies unknown;
+// @ts-expect-error there is no body whose length could be bounded
+remembering({ ...whose, maxBytes: 3 });
