@@ -6,6 +6,8 @@ mod behaviour;
 mod command_line;
 #[cfg(feature = "cli")]
 mod evals;
+// It reads files, and wasm-pack compiles these tests for wasm as well.
+#[cfg(not(target_arch = "wasm32"))]
 mod golden;
 #[cfg(feature = "cli")]
 mod import;
