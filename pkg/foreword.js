@@ -4,7 +4,7 @@ import { ForewordError, checkKeys, checkText, isTyped, messageOf, reading } from
 import { DEADLINE_MS, OPTIONS } from './known.js';
 import { unpackEvidence } from './evidence.js';
 import { common, current, init } from './instance.js';
-import { SLICE_MS, breath, pacer } from './pace.js';
+import { SLICE_MS, breath, inTime, pacer } from './pace.js';
 import { received, tableOf } from './source.js';
 
 export { buildSnapshot } from './builder.js';
@@ -336,11 +336,7 @@ function isMistake(error) {
 
 /** Rejects when a promise stays pending: a module that trapped never settles it. */
 function within(promise, ms) {
-  let timer;
-  const late = new Promise((_, reject) => {
-    timer = setTimeout(reject, Math.min(ms, 2147483647), new Error(`no answer within ${ms} ms`));
-  });
-  return Promise.race([promise, late]).finally(() => clearTimeout(timer));
+  return inTime(promise, ms, () => new Error(`no answer within ${ms} ms`));
 }
 
 function nothing(message) {

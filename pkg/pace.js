@@ -47,3 +47,15 @@ export function breath() {
   heldSince = undefined;
   return turn();
 }
+
+/** The longest that hosts' timers take, in milliseconds: a longer one fires at once. */
+export const LONGEST_MS = 2147483647;
+
+/** Rejects with what `late` makes once `ms` have gone by, whatever the promise does. */
+export function inTime(promise, ms, late) {
+  let timer;
+  const end = new Promise((_, reject) => {
+    timer = setTimeout(() => reject(late()), Math.min(ms, LONGEST_MS));
+  });
+  return Promise.race([promise, end]).finally(() => clearTimeout(timer));
+}

@@ -1,6 +1,6 @@
 // Middleware for the language models of the AI SDK: what `withForeword` does to a body, to a prompt that is not one yet.
 import { ForewordError } from '../errors.js';
-import { inTime, recalled, settings, tell } from '../workers/attach.js';
+import { recalled, settings, tell } from '../workers/attach.js';
 
 /** Language-model middleware that attaches the foreword to each call; whatever goes wrong with memory, the call goes on as it came. */
 export function foreword({ specificationVersion = 'v4', ...options } = {}) {
@@ -15,7 +15,7 @@ export function foreword({ specificationVersion = 'v4', ...options } = {}) {
       try {
         const spoken = lastWords(params.prompt);
         if (!spoken) return params;
-        const found = await inTime(recalled(call, spoken.words, given, undefined, params.abortSignal), given.timeoutMs);
+        const found = await recalled(call, spoken.words, given, undefined, params.abortSignal);
         const block = found?.block.text;
         // Each step of a call with tools brings the same words again, and the prompt without the block.
         if (!block || spoken.words.includes(block)) return params;

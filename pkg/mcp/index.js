@@ -1,6 +1,6 @@
 // A memory as two read-only tools of a Model Context Protocol server.
 import { ForewordError, isTyped } from '../errors.js';
-import { isScope, memoryFor, tell } from '../workers/attach.js';
+import { isScope, memoryFor, nothingElse, tell } from '../workers/attach.js';
 import { shown } from '../workers/search.js';
 
 const MOST = 50;
@@ -8,7 +8,8 @@ const DEFAULT = 8;
 const READ_ONLY = { readOnlyHint: true, destructiveHint: false, idempotentHint: true, openWorldHint: false };
 
 /** Registers `memory_search` and `retrieve_thoughts` with a server of the official SDK. Schemas are made with the caller's `z`, so that there is one Zod. */
-export function registerMemoryTools(server, { z, memory, scope, search = {}, onError } = {}) {
+export function registerMemoryTools(server, { z, memory, scope, search = {}, onError, ...unknown } = {}) {
+  nothingElse(unknown);
   const wrong = (message) => new ForewordError('INVALID_CONFIG', message);
   if (typeof server?.registerTool !== 'function') throw wrong('the server is an McpServer, with a method `registerTool`');
   if (typeof z?.object !== 'function') throw wrong('z is what Zod exports');

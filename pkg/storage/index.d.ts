@@ -58,7 +58,7 @@ export interface PoolOptions extends Options {
   waitMs?: number;
 }
 
-/** A tenant's memory, loaded when it is asked. Each call may reject with the store's error, or as `Foreword.load` does. */
+/** A tenant's memory, loaded when it is asked: a `deadlineMs` that is given includes that. Each call may reject with the store's error, or as `Foreword.load` does. */
 export interface Tenant {
   recall(prompt: string, options?: RecallOptions): Promise<RecallResult>;
   search(query: string, options?: RecallOptions): Promise<RecallResult>;

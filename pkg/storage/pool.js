@@ -1,6 +1,7 @@
 // Memories of many tenants in one place, as many at a time as fit.
 import { ForewordError } from '../errors.js';
 import { Home } from '../instance.js';
+import { LONGEST_MS, inTime } from '../pace.js';
 import { viewOf } from '../source.js';
 import { nameOf } from './name.js';
 
@@ -41,6 +42,8 @@ export class MemoryPool {
   constructor({ Foreword, store, maxBytes = 64 << 20, maxAgeMs = Infinity, waitMs = 5000, ...options } = {}) {
     if (typeof Foreword?.load !== 'function') throw wrong('Foreword is the class that the package exports');
     for (const method of ['get', 'put', 'delete']) if (typeof store?.[method] !== 'function') throw wrong(`a store has a method \`${method}\``);
+    for (const [name, value] of Object.entries({ maxBytes, maxAgeMs, waitMs })) if (typeof value !== 'number') throw wrong(`${name} is a number, not ${typeof value}`);
+    if (!(maxAgeMs >= 0 && waitMs > 0)) throw wrong('maxAgeMs and waitMs are milliseconds, and waitMs is more than none');
     if (!(maxBytes >= 4 << 20)) throw wrong('maxBytes is at least 4 MiB: the module itself takes more than one');
     this.#Foreword = Foreword;
     this.#store = store;
@@ -54,9 +57,15 @@ export class MemoryPool {
   tenant(key) {
     const name = nameOf(key);
     const reading = (act) => this.#with(name, act);
+    // Loading is part of what an answer takes.
+    const asking = (options, act) => {
+      const since = performance.now();
+      const left = () => ({ ...options, deadlineMs: Math.max(0, options.deadlineMs - (performance.now() - since)) });
+      return reading((memory) => act(memory, typeof options?.deadlineMs === 'number' ? left() : options));
+    };
     return {
-      recall: (prompt, options) => reading((memory) => memory.recall(prompt, options)),
-      search: (query, options) => reading((memory) => memory.search(query, options)),
+      recall: (prompt, options) => asking(options, (memory, options) => memory.recall(prompt, options)),
+      search: (query, options) => asking(options, (memory, options) => memory.search(query, options)),
       browse: (request) => reading((memory) => memory.browse(request)),
       use: (act) => this.use(key, act),
     };
@@ -196,11 +205,7 @@ export class MemoryPool {
 
   /** Waits for the store, but not for ever. */
   #patiently(promise, ms = this.#waitMs) {
-    let timer;
-    const late = new Promise((_, reject) => {
-      timer = setTimeout(() => reject(new ForewordError('TIMEOUT', `the store has not answered within ${ms} ms`)), ms);
-    });
-    return Promise.race([promise, late]).finally(() => clearTimeout(timer));
+    return inTime(promise, ms, () => new ForewordError('TIMEOUT', `the store has not answered within ${ms} ms`));
   }
 
   #limit() {
@@ -219,7 +224,7 @@ export class MemoryPool {
       const left = until - performance.now();
       if (left <= 0) throw new ForewordError('TOO_LARGE', `all that is loaded has been in use for ${this.#waitMs} ms: raise maxBytes, or use fewer tenants at a time`);
       await new Promise((resolve) => {
-        const timer = setTimeout(resolve, left);
+        const timer = setTimeout(resolve, Math.min(left, LONGEST_MS));
         this.#waiting.push(() => (clearTimeout(timer), resolve()));
       });
     }

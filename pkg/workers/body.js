@@ -11,6 +11,7 @@ export function mayBeEdited(request, maxBytes) {
     request.method === 'POST' &&
     request.body !== null &&
     !request.bodyUsed &&
+    !request.body.locked &&
     /^application\/([\w.-]+\+)?json\s*(;|$)/i.test(headers.get('content-type') ?? '') &&
     (encoding === '' || encoding === 'identity') &&
     !VOUCHING.some((name) => headers.has(name)) &&

@@ -11,7 +11,7 @@ export interface ForewordMiddlewareOptions<Context = unknown> {
   scope(request: Request, context: Context): Scope | undefined | Promise<Scope | undefined>;
   /** Before the user's last words, or behind the system text, which spoils the model's prompt cache whenever the block changes. Default 'user'. */
   place?: 'user' | 'system';
-  /** How long memory may take, `scope` and `memory` included. Default 1,000. */
+  /** How long memory may take, `scope` and `memory` included. A little before, what a recall has by then is used. Default 1,000. */
   timeoutMs?: number;
   /** Longer bodies go on unread. Default 4 MiB. */
   maxBytes?: number;

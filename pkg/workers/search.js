@@ -1,12 +1,13 @@
 import { ForewordError, isTyped } from '../errors.js';
 import { readUpTo, textOf } from './body.js';
-import { isScope, memoryFor, tell } from './attach.js';
+import { isScope, memoryFor, nothingElse, tell } from './attach.js';
 
 const MAX_BYTES = 64 << 10;
 const MAX_RESULTS = 50;
 
 /** A handler of `POST {query, topK}` that answers with what matches, within the scope of whoever asks. */
-export function searchHandler({ memory, scope, search, onError } = {}) {
+export function searchHandler({ memory, scope, search, onError, ...unknown } = {}) {
+  nothingElse(unknown);
   if (typeof scope !== 'function') throw new ForewordError('INVALID_CONFIG', 'scope is a function from the request, whose sender it authenticates, to a scope; or to undefined for nobody');
   if (typeof memory !== 'function' && typeof memory?.search !== 'function') throw new ForewordError('INVALID_CONFIG', 'memory is a Foreword, or a function that gives one');
   return async (request, context) => {

@@ -1,10 +1,10 @@
 // What the bodies look like: where the user's last words are, and where a block can be put in.
 import { elements, escaped, inserted, members, whole } from './json.js';
 
-/** By the end of the path. `list` holds the messages, `part` is the type of a text in a message of several parts. */
+/** By the end of the path. `list` holds the messages, or one text where they may stand `alone`; `part` is the type of a text in a message of several parts. */
 const SHAPES = [
   { path: '/v1/chat/completions', list: 'messages', part: 'text', system: chatSystem },
-  { path: '/v1/responses', list: 'input', part: 'input_text', system: (text, top, block) => intoMember(text, top, 'instructions', block) },
+  { path: '/v1/responses', list: 'input', alone: true, part: 'input_text', system: (text, top, block) => intoMember(text, top, 'instructions', block) },
   { path: '/v1/messages', list: 'messages', part: 'text', system: (text, top, block) => intoMember(text, top, 'system', block) },
 ];
 
@@ -41,7 +41,7 @@ export function understood(text, shape) {
 
 /** A user message without text, such as one that brings the results of tools, is not the user speaking: the one before it is. */
 function lastWords(text, list, value, shape) {
-  if (typeof value === 'string') return spoken(text, list, value, shape);
+  if (typeof value === 'string') return shape.alone ? spoken(text, list, value, shape) : undefined;
   if (!Array.isArray(value)) return undefined;
   const spans = elements(text, list);
   for (let i = value.length - 1; i >= 0; i--) {

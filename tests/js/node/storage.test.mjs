@@ -174,6 +174,26 @@ test('a store that never answers is not waited for, and the next one asks it aga
   assert.equal(pool.stats().bytes > 0, true);
 });
 
+test('loading is part of what a recall may take', async () => {
+  const kept = store(() => new Promise((resolve) => setTimeout(resolve, 60)));
+  kept.kept.set(nameOf('a'), await snapshot('a'));
+  const slow = { id: 'slow', search: () => new Promise(() => {}) };
+  const pool = new MemoryPool({ Foreword, store: kept, providers: [slow] });
+  const { evidence, degraded, providers } = await pool.tenant('a').search('harbour crane 7', { deadlineMs: 200, providers: ['slow'] });
+  assert.ok(evidence.length > 0);
+  assert.deepEqual(degraded.map(({ part }) => part), ['deadline', 'provider']);
+  const { elapsedMs } = providers.find(({ id }) => id === 'slow');
+  assert.ok(elapsedMs < 150, `${elapsedMs} ms of 200, of which loading took 60`);
+});
+
+test('a pool takes numbers for its bounds, and waits for ever if it is told to', async () => {
+  const given = { Foreword, store: store() };
+  for (const wrong of [{ maxBytes: MIB }, { maxBytes: '64000000' }, { waitMs: NaN }, { waitMs: 0 }, { maxAgeMs: -1 }, { maxAgeMs: null }]) assert.throws(() => new MemoryPool({ ...given, ...wrong }), code('INVALID_CONFIG'));
+  const kept = store(() => new Promise((resolve) => setTimeout(resolve, 10)));
+  kept.kept.set(nameOf('a'), await snapshot('a'));
+  assert.ok((await ids(new MemoryPool({ Foreword, store: kept, waitMs: Infinity }).tenant('a'), 'harbour crane 7')).length > 0);
+});
+
 test('a snapshot that somebody else wrote is seen after maxAgeMs', async () => {
   const kept = store();
   const pool = new MemoryPool({ Foreword, store: kept, maxAgeMs: 0 });
