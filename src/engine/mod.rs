@@ -18,8 +18,8 @@ mod config;
 #[cfg(test)]
 mod tests;
 
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex};
 
 pub use call::{Call, CallKind, Candidate, Outcome, ProposedPlan, ProposedRequest};
 pub use config::{Config, Holds, Mode, ProviderSpec, Request};
@@ -30,7 +30,7 @@ pub use result::{Degraded, Preparation, ProviderReport, ProviderStatus, RecallRe
 use crate::error::{Error, ErrorCode};
 use crate::memory::{Record, Timestamp, Topic};
 use crate::plan::TopicIndex;
-use crate::retrieve::{BrowseRequest, LocalModel, Page, Store, Theme, ThemesRequest};
+use crate::retrieve::{BrowseRequest, LocalModel, Page, Scratch, Store, Theme, ThemesRequest};
 use crate::snapshot::{IndexConfig, Segment};
 use crate::write::{Nonce, Utf8Bytes};
 use prepared::PreparedCache;
@@ -53,6 +53,8 @@ pub struct Engine {
     /// How often the planner was asked; one count for all clones, which are one session.
     planner_calls: Arc<AtomicU32>,
     prepared: PreparedCache,
+    /// What searches write in, kept from one to the next.
+    scratch: Arc<Mutex<Scratch>>,
 }
 
 /// What is called from outside besides providers and the embedder.
@@ -105,6 +107,7 @@ impl Engine {
             injected: Injected::default(),
             planner_calls: Arc::default(),
             prepared: PreparedCache::default(),
+            scratch: Arc::default(),
         })
     }
 
@@ -158,6 +161,14 @@ impl Engine {
 
     pub(crate) fn revisions(&self) -> Revisions {
         Revisions { canonical: self.store.revision(), overlay: self.store.overlay_revision() }
+    }
+
+    /// Lends the buffers of searches; who comes while they are lent gets new ones.
+    fn with_scratch<T>(&self, act: impl FnOnce(&mut Scratch) -> T) -> T {
+        match self.scratch.try_lock() {
+            Ok(mut scratch) => act(&mut scratch),
+            Err(_) => act(&mut Scratch::default()),
+        }
     }
 
     fn prepared(&self) -> &PreparedCache {

@@ -13,7 +13,7 @@ use crate::index::Probe;
 use crate::memory::{Timestamp, Topic};
 use crate::plan::{Plan, PlanRequest};
 use crate::rank::Evidence;
-use crate::retrieve::{Found, Hit, Query, Scratch, Side, View};
+use crate::retrieve::{Found, Hit, Query, Side, View};
 use crate::write::{BlockOptions, CountTokens, Nonce, write_block};
 
 /// How much longer than in interactive mode semantic work may take in speculative mode.
@@ -47,7 +47,6 @@ pub struct Recall {
     ranked: Ranked,
     shown: Vec<Candidate>,
     degraded: Vec<Degraded>,
-    scratch: Scratch,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -138,7 +137,6 @@ impl Recall {
             ranked: Ranked::default(),
             shown: Vec::new(),
             degraded: Vec::new(),
-            scratch: Scratch::default(),
         })
     }
 
@@ -268,7 +266,8 @@ impl Recall {
             config.lexical_limit = lexical.saturating_mul(HINT_DEPTH);
             config.semantic_limit = semantic.saturating_mul(HINT_DEPTH);
         }
-        self.found = engine.store().search(&self.query, self.side.as_ref(), &masks, &config, &mut self.scratch);
+        self.found = engine
+            .with_scratch(|scratch| engine.store().search(&self.query, self.side.as_ref(), &masks, &config, scratch));
         let within = |rank: Option<u32>, limit: usize| rank.is_some_and(|rank| rank as usize <= limit);
         (self.found.hits, self.deep) = std::mem::take(&mut self.found.hits)
             .into_iter()

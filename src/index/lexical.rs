@@ -1,9 +1,11 @@
 use std::cmp::Ordering;
+use std::ops::Range;
 
 use rustc_hash::FxHashMap;
 use serde::{Deserialize, Serialize};
 
 use super::U32s;
+use super::term::{AFTER_WHO, WHO};
 use crate::math;
 use crate::text::{self, Answer, Kind, Role, Signature, Token, Weight};
 
@@ -173,15 +175,16 @@ impl LexicalBuilder {
 
 /// Distinct texts in byte order, each with what comes with it.
 pub(crate) fn sorted_by_bytes<'a>(texts: impl Iterator<Item = (&'a str, u32)>) -> Vec<(&'a str, u32)> {
-    // The first eight bytes as a number: nearly every comparison ends there.
-    let head = |text: &str| {
-        let mut head = [0; 8];
-        head.iter_mut().zip(text.bytes()).for_each(|(head, byte)| *head = byte);
-        u64::from_be_bytes(head)
-    };
-    let mut sorted: Vec<(u64, &str, u32)> = texts.map(|(text, number)| (head(text), text, number)).collect();
+    let mut sorted: Vec<(u64, &str, u32)> = texts.map(|(text, number)| (head(text.as_bytes()), text, number)).collect();
     sorted.sort_by(|a, b| a.0.cmp(&b.0).then_with(|| a.1.cmp(b.1)));
     sorted.into_iter().map(|(_, text, number)| (text, number)).collect()
+}
+
+/// The first eight bytes as a number that is ordered as they are: nearly every comparison of terms ends there.
+fn head(term: &[u8]) -> u64 {
+    let mut head = [0; 8];
+    head.iter_mut().zip(term).for_each(|(head, byte)| *head = *byte);
+    u64::from_be_bytes(head)
 }
 
 fn push_u32(bytes: &mut Vec<u8>, value: u32) {
@@ -259,16 +262,54 @@ impl<'a> Lexical<'a> {
 
     /// The number of a term, found by binary search.
     pub fn find(self, term: &str) -> Option<usize> {
-        let (mut low, mut high) = (0, self.term_count());
+        self.place(0..self.term_count(), term.as_bytes()).ok()
+    }
+
+    /// The posting lists of those of the names that records are about or by, each with its place among `names`. These are [`who_key`](super::who_key)s.
+    pub fn names<'n>(self, names: impl Iterator<Item = &'n str>) -> Vec<(usize, Postings<'a>)> {
+        let (Err(first) | Ok(first)) = self.place(0..self.term_count(), WHO.as_bytes());
+        let (Err(end) | Ok(end)) = self.place(first..self.term_count(), AFTER_WHO.as_bytes());
+        if first == end {
+            return Vec::new();
+        }
+        let mut term = String::new();
+        let list = |(at, name): (usize, &str)| {
+            term.clear();
+            term.push_str(WHO);
+            term.push_str(name);
+            self.place(first..end, term.as_bytes()).ok().map(|number| (at, self.postings(number)))
+        };
+        names.enumerate().filter_map(list).collect()
+    }
+
+    /// The number of a term in a range of them, or of the first that comes after it.
+    fn place(self, range: Range<usize>, term: &[u8]) -> Result<usize, usize> {
+        let wanted = head(term);
+        let (mut low, mut high) = (range.start, range.end);
         while low < high {
             let middle = low + (high - low) / 2;
-            match self.term(middle)?.cmp(term.as_bytes()) {
+            let Some(place) = self.term_ends.range(middle) else { break };
+            // Nearly every comparison ends within eight bytes, and those are one number.
+            let order = self.head_at(&place).cmp(&wanted);
+            match order.then_with(|| self.term_bytes.get(place).unwrap_or(&[]).cmp(term)) {
                 Ordering::Less => low = middle + 1,
                 Ordering::Greater => high = middle,
-                Ordering::Equal => return Some(middle),
+                Ordering::Equal => return Ok(middle),
             }
         }
-        None
+        Err(low)
+    }
+
+    /// The [`head`] of the term at a place.
+    fn head_at(self, place: &Range<usize>) -> u64 {
+        let Some(bytes) = self.term_bytes.get(place.start..).and_then(|rest| rest.first_chunk()) else {
+            return head(self.term_bytes.get(place.clone()).unwrap_or(&[]));
+        };
+        match u32::try_from(place.len()) {
+            Ok(length @ 1..8) => u64::from_be_bytes(*bytes) & u64::MAX << (64 - 8 * length),
+            Ok(0) => 0,
+            _ => u64::from_be_bytes(*bytes),
+        }
     }
 
     /// The postings of a term, by number.
@@ -419,5 +460,31 @@ mod tests {
         let lag = index.postings(index.find("lag").unwrap()).of(2).unwrap();
         assert!(!lag.own);
         assert!(index.find("absent").is_none());
+    }
+
+    proptest::proptest! {
+        #[test]
+        fn a_term_is_found_among_others_and_nothing_else_is(
+            terms in proptest::collection::btree_set("\u{1}?[ab\u{0}é]{0,10}", 0..30),
+            others in proptest::collection::vec("\u{1}?[ab\u{0}é]{0,10}", 0..30),
+        ) {
+            let mut vocabulary = Vocabulary::default();
+            let mut builder = LexicalBuilder::default();
+            for term in &terms {
+                let term = vocabulary.term(term);
+                builder.add(&[Entry { term, own: 1.0, context: 0.0 }], Bm25 { k1: 1.2, b: 0.75 }, 1.0);
+            }
+            let arrays = builder.finish(&vocabulary).into_arrays();
+            let index = Lexical::new(arrays.each_ref().map(Vec::as_slice));
+            for wanted in terms.iter().chain(&others) {
+                let place = terms.iter().position(|term| term == wanted);
+                proptest::prop_assert_eq!(index.find(wanted), place, "{:?} among {:?}", wanted, &terms);
+            }
+            let names: Vec<&str> = terms.iter().chain(&others).map(|term| term.trim_start_matches('\u{1}')).collect();
+            let found: Vec<usize> = index.names(names.iter().copied()).iter().map(|(at, _)| *at).collect();
+            let known = |name: &str| terms.contains(&crate::index::who_term(name));
+            let expected: Vec<usize> = (0..names.len()).filter(|at| known(names[*at])).collect();
+            proptest::prop_assert_eq!(found, expected);
+        }
     }
 }

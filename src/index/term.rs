@@ -2,8 +2,10 @@
 
 use crate::text::{self, Answer};
 
-const WHO: char = '\u{1}';
-const ANSWER: char = '\u{2}';
+pub(super) const WHO: &str = "\u{1}";
+/// The first text after all that begin with [`WHO`].
+pub(super) const AFTER_WHO: &str = "\u{2}";
+const ANSWER: &str = "\u{2}";
 
 /// The form in which names are compared: folded tokens with single spaces between them.
 pub fn who_key(name: &str) -> String {
@@ -22,9 +24,7 @@ pub fn who_key(name: &str) -> String {
 
 /// The index term of a name in its [`who_key`] form.
 pub fn who_term(key: &str) -> String {
-    let mut term = String::from(WHO);
-    term.push_str(key);
-    term
+    format!("{WHO}{key}")
 }
 
 /// The index term of records that hold an answer of this kind.

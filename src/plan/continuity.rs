@@ -25,9 +25,29 @@ const COMMANDS: &[&str] = &[
 
 /// The phrases by which the prompt looks back. `words` are folded.
 pub fn continuity(words: &[&str]) -> impl Iterator<Item = &'static str> {
-    let spoken = format!(" {} ", words.join(" "));
+    // Most phrases are ruled out by their first letter, without a look at the words.
+    let letters = words.iter().fold(0u32, |letters, word| letters | letter(word));
+    let spoken =
+        if words.iter().all(|word| word.is_ascii()) { String::new() } else { format!(" {} ", words.join(" ")) };
     CONTINUITY.iter().copied().filter(move |phrase| {
-        if phrase.is_ascii() { spoken.contains(&format!(" {phrase} ")) } else { bigrams_contain(&spoken, phrase) }
+        if phrase.is_ascii() {
+            letters & letter(phrase) != 0 && contains(words, phrase)
+        } else {
+            !spoken.is_empty() && bigrams_contain(&spoken, phrase)
+        }
+    })
+}
+
+/// A bit for the first letter of a word.
+fn letter(word: &str) -> u32 {
+    word.bytes().next().map_or(0, |first| 1 << (first & 31))
+}
+
+/// Whether the words of the phrase stand among `words`, one after the other.
+fn contains(words: &[&str], phrase: &str) -> bool {
+    (0..words.len()).any(|at| {
+        let mut rest = words.get(at..).unwrap_or(&[]).iter();
+        phrase.split(' ').all(|part| rest.next() == Some(&part))
     })
 }
 

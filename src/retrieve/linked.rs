@@ -25,7 +25,7 @@ pub(super) fn lend(parts: &[Part<'_>], found: &mut Found, query: &Query, config:
         if links.is_empty() {
             continue;
         }
-        let named: Vec<u32> = query.name_keys.iter().flat_map(|key| links.entities_of_key(key)).collect();
+        let named: Vec<u32> = query.names().flat_map(|key| links.entities_of_key(key)).collect();
         for hit in found.hits.iter_mut().filter(|hit| usize::from(hit.part) == number && matched(hit)) {
             let entities = links.entities_of(hit.record);
             let telling = |entity: u32| links.records_of(entity).len() < TELLING;

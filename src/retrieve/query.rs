@@ -1,5 +1,5 @@
 use super::dates::{Asked, dates_in};
-use crate::index::{who_key, who_term};
+use crate::index::who_key;
 use crate::memory::{KnownEntity, Scope, Timestamp};
 use crate::plan::continuity;
 use crate::text::{self, Answer, Kind, Language, Role};
@@ -13,8 +13,8 @@ pub struct Query {
     pub terms: Vec<QueryTerm>,
     /// The dates it names.
     pub dates: Vec<Asked>,
-    /// Keys of everything in it that might be a name: runs of up to four words, and known entities.
-    pub name_keys: Vec<String>,
+    /// Everything in it that might be a name: runs of up to four words, and known entities.
+    names: Names,
     /// What kind of answer it asks for, where it says so.
     pub expects: Option<Answer>,
     /// Number of tokens, grammar included; pairs of characters count half.
@@ -44,12 +44,46 @@ pub struct QueryTerm {
     pub lone: bool,
 }
 
+/// Keys of what might be names, in the form of [`who_key`], as stretches of one text: nearly all of them are nobody's.
+#[derive(Clone, Debug, Default, PartialEq)]
+struct Names {
+    text: String,
+    places: Vec<(usize, usize)>,
+}
+
 /// The longest prompt that is read, in bytes; the rest is passed over.
 const MAX_PROMPT_BYTES: usize = 16 << 10;
 /// The most distinct terms that are looked up.
 const MAX_TERMS: usize = 128;
 /// The longest name that is looked up, in words.
 const MAX_NAME_WORDS: usize = 4;
+
+impl Names {
+    /// Every run of words that is not grammar alone.
+    fn of(words: &[String]) -> Names {
+        let mut names = Names { text: words.join(" "), places: Vec::with_capacity(words.len() * MAX_NAME_WORDS) };
+        let mut start = 0;
+        for (at, word) in words.iter().enumerate() {
+            let mut end = start;
+            let mut grammar = true;
+            for (nth, next) in words.iter().skip(at).take(MAX_NAME_WORDS).enumerate() {
+                end += usize::from(nth > 0) + next.len();
+                grammar = grammar && text::role(next) == Role::Function;
+                if !grammar {
+                    names.places.push((start, end));
+                }
+            }
+            start += word.len() + 1;
+        }
+        names
+    }
+
+    fn push(&mut self, key: &str) {
+        let start = self.text.len();
+        self.text.push_str(key);
+        self.places.push((start, self.text.len()));
+    }
+}
 
 impl Query {
     /// Reads a prompt. Known entities that `scope` may see are expanded to their subject forms.
@@ -74,14 +108,9 @@ impl Query {
             query.terms.iter_mut().filter(|term| term.surface == *word).for_each(|term| term.dated = true);
         }
         query.read_grammar(&words, text);
-        for start in 0..words.len() {
-            for length in 1..=MAX_NAME_WORDS {
-                if let Some(run) = words.get(start..start + length)
-                    && run.iter().any(|word| text::role(word) != Role::Function)
-                {
-                    query.name_keys.push(run.join(" "));
-                }
-            }
+        query.names = Names::of(&words);
+        if entities.is_empty() {
+            return query;
         }
         let spoken = format!(" {} ", words.join(" "));
         for entity in entities.iter().filter(|entity| scope.admits(&entity.scope)) {
@@ -90,12 +119,10 @@ impl Query {
                 !key.is_empty() && spoken.contains(&format!(" {key} "))
             });
             if named {
-                query.name_keys.push(who_key(&entity.name));
+                query.names.push(&who_key(&entity.name));
                 text::tokenize(&entity.name, &mut |token| query.add(&token, true));
             }
         }
-        query.name_keys.sort_unstable();
-        query.name_keys.dedup();
         query
     }
 
@@ -154,9 +181,9 @@ impl Query {
         });
     }
 
-    /// Index terms of the possible names.
-    pub fn who_terms(&self) -> impl Iterator<Item = String> + '_ {
-        self.name_keys.iter().map(|key| who_term(key))
+    /// The possible names, each in the form of [`who_key`]. One may come twice.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.names.places.iter().filter_map(|(start, end)| self.names.text.get(*start..*end))
     }
 
     /// The prompt without these names, given by their keys; the whole of it where nothing else is left.
@@ -243,7 +270,7 @@ mod tests {
         assert_eq!(query.dates.len(), 1);
         let dated: Vec<_> = query.terms.iter().filter(|term| term.dated).map(|term| term.term.as_str()).collect();
         assert_eq!(dated, ["2023"]);
-        assert!(query.name_keys.iter().any(|key| key == "rhea"));
+        assert!(query.names().any(|key| key == "rhea"));
     }
 
     #[test]

@@ -214,7 +214,8 @@ pub struct Part<'a> {
 /// The posting lists of a query in one segment.
 struct Bound<'a> {
     terms: Vec<Postings<'a>>,
-    names: Vec<Postings<'a>>,
+    /// Of the prompt's possible names, those that are somebody's.
+    names: Vec<(usize, Postings<'a>)>,
     /// Records that hold the kind of answer that is asked for.
     answers: Postings<'a>,
     groups: Vec<Postings<'a>>,
@@ -232,7 +233,7 @@ impl<'a> Bound<'a> {
                 .zip(forms)
                 .map(|(term, forms)| forms.as_ref().map_or_else(|| list(&term.term), Merged::postings))
                 .collect(),
-            names: query.who_terms().map(|term| list(&term)).collect(),
+            names: index.names(query.names()),
             answers: query.expects.map(|kind| list(&answer_term(kind))).unwrap_or_default(),
             groups: query
                 .terms
@@ -243,15 +244,22 @@ impl<'a> Bound<'a> {
     }
 }
 
-/// Keys of the names in the prompt that visible records are about or by.
+/// Keys of the names in the prompt that visible records are about or by, in order.
 pub fn names_in(parts: &[Part<'_>], query: &Query) -> Vec<String> {
-    let known = |term: &str| {
-        parts.iter().any(|part| {
-            let index = part.segment.lexical();
-            index.find(term).is_some_and(|at| visible_own(index.postings(at), part.mask) > 0)
-        })
+    let lists = parts.iter().map(|part| (part.mask, part.segment.lexical().names(query.names())));
+    named(query, lists.collect::<Vec<_>>().iter().map(|(mask, lists)| (*mask, lists.as_slice())))
+}
+
+/// Those of the prompt's names that visible records are about or by: each once, in order.
+fn named<'a>(query: &Query, lists: impl Iterator<Item = (&'a Mask, &'a [(usize, Postings<'a>)])>) -> Vec<String> {
+    let seen = |(mask, lists): (&'a Mask, &'a [(usize, Postings<'a>)])| {
+        lists.iter().filter(|(_, list)| visible_own(*list, mask) > 0).map(|(at, _)| *at)
     };
-    query.name_keys.iter().zip(query.who_terms()).filter(|(_, term)| known(term)).map(|(key, _)| key.clone()).collect()
+    let places: Vec<usize> = lists.flat_map(seen).collect();
+    let mut names: Vec<String> = places.iter().filter_map(|at| query.names().nth(*at)).map(str::to_string).collect();
+    names.sort_unstable();
+    names.dedup();
+    names
 }
 
 /// Searches the parts of a store as one collection: a term's rarity is counted over all of them, so their scores compare.
@@ -276,19 +284,7 @@ pub fn search(parts: &[Part<'_>], query: &Query, config: &SearchConfig, scratch:
 fn statistics(parts: &[Part<'_>], bound: &[Bound<'_>], query: &Query, dated: usize) -> Found {
     let visible = parts.iter().map(|part| part.mask.visible()).sum();
     let mut found = Found { visible, dated, ..Found::default() };
-    let named: Vec<&String> = query
-        .name_keys
-        .iter()
-        .enumerate()
-        .filter(|(at, _)| {
-            parts
-                .iter()
-                .zip(bound)
-                .any(|(part, bound)| bound.names.get(*at).is_some_and(|list| visible_own(*list, part.mask) > 0))
-        })
-        .map(|(_, key)| key)
-        .collect();
-    found.names = named.iter().map(|name| name.to_string()).collect();
+    found.names = named(query, parts.iter().zip(bound).map(|(part, bound)| (part.mask, bound.names.as_slice())));
     found.answering = parts.iter().zip(bound).map(|(part, bound)| visible_own(bound.answers, part.mask)).sum();
     let count = |at: usize| -> usize {
         let lists = bound.iter().map(|bound| bound.terms.get(at).copied().unwrap_or_default());
@@ -296,7 +292,7 @@ fn statistics(parts: &[Part<'_>], bound: &[Bound<'_>], query: &Query, dated: usi
     };
     for (at, term) in query.terms.iter().enumerate() {
         let frequency = count(at);
-        let is_name = named.iter().any(|name| name.split(' ').any(|word| word == term.surface));
+        let is_name = found.names.iter().any(|name| name.split(' ').any(|word| word == term.surface));
         let slight = term.kind == Kind::Number && term.surface.len() < 2;
         // A date that records answer by their time need not stand in their text.
         let answered = term.dated && dated > 0;
@@ -541,13 +537,13 @@ fn date_records(parts: &[Part<'_>], query: &Query, config: &SearchConfig, scratc
 }
 
 /// Raises records about, or by, somebody whom the prompt names.
-fn multiply_names(segment: &Segment, lists: &[Postings<'_>], config: &SearchConfig, scratch: &mut Scratch) {
+fn multiply_names(segment: &Segment, lists: &[(usize, Postings<'_>)], config: &SearchConfig, scratch: &mut Scratch) {
     scratch.who.clear();
-    if lists.iter().all(|list| list.is_empty()) {
+    if lists.iter().all(|(_, list)| list.is_empty()) {
         return;
     }
     scratch.who.resize(segment.len(), 1.0);
-    for posting in lists.iter().flat_map(|list| list.iter()) {
+    for posting in lists.iter().flat_map(|(_, list)| list.iter()) {
         let factor = if posting.own { config.who_boost } else { config.mention_boost };
         if let Some(who) = scratch.who.get_mut(posting.document as usize) {
             *who = who.max(factor);

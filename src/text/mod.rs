@@ -5,6 +5,7 @@ mod answer;
 mod fold;
 mod forms;
 mod language;
+mod list;
 mod stem;
 mod stop;
 mod tokenize;
