@@ -3,6 +3,7 @@
 mod demo;
 mod glue;
 mod module;
+mod parts;
 mod paths;
 mod process;
 mod setup;
@@ -17,6 +18,7 @@ pub type Result<T, E = String> = std::result::Result<T, E>;
 const HELP: &str = "\
 cargo xtask setup          install what the other commands need, outside this folder
 cargo xtask build          build the wasm module into pkg/wasm
+cargo xtask parts          say what each part of the module costs, by room and library
 cargo xtask test [STAGE..] run every test, or the stages named
 cargo xtask demo [ARGS..]  build, then run the main job in Node; ARGS go to www/demo.mjs
 cargo xtask playground     build, then serve the playground page on this machine
@@ -34,6 +36,7 @@ fn main() -> ExitCode {
     let done = match command {
         "setup" => setup::everything(),
         "build" => module::build(),
+        "parts" => module::parts(),
         "test" => stages::run(rest),
         "demo" => demo::run(rest),
         "playground" => demo::playground(rest),

@@ -3,11 +3,12 @@
 use std::path::{Path, PathBuf};
 
 use crate::setup::{self, Node, Wasm};
-use crate::{Result, glue, paths, process, size};
+use crate::{Result, glue, parts, paths, process, size};
 
 const TRIPLE: &str = "wasm32-unknown-unknown";
 /// Of Cargo.toml.
 const PROFILE: &str = "wasm";
+const MODULE: &str = "foreword_bg.wasm";
 
 /// The standard library is compiled with the module: without panic messages and formatting, and with the small one
 /// of two sorts where it has both. On one state of the crate that took a fifth off the compressed module. A panic
@@ -18,7 +19,7 @@ const STD_FLAGS: [&str; 2] = ["-Zbuild-std=std,panic_abort", "-Zbuild-std-featur
 
 /// What the oldest hosts know (Node 20.19, Chrome 96, Firefox 89, Safari 16.4) and the compiler uses.
 /// Enabling more makes a file that loads in none of them.
-const WASM_OPT: [&str; 10] = [
+const WASM_OPT: [&str; 8] = [
     "-Oz",
     "--enable-bulk-memory",
     "--enable-multivalue",
@@ -27,14 +28,22 @@ const WASM_OPT: [&str; 10] = [
     "--enable-reference-types",
     "--enable-sign-ext",
     "--enable-simd",
-    "--strip-debug",
-    "--strip-producers",
 ];
+const STRIP: [&str; 2] = ["--strip-debug", "--strip-producers"];
+const KEEP_NAMES: [&str; 1] = ["--debuginfo"];
 
 /// Builds, and says how large the result is.
 pub fn build() -> Result<()> {
     ready()?;
     size::print()
+}
+
+/// Builds with the names of the functions kept, and says what each part costs.
+pub fn parts() -> Result<()> {
+    let bound = paths::target().join("bound-with-names");
+    bind(&compile(&setup::for_build()?)?, &bound, &["--no-demangle"])?;
+    optimize(&bound, &KEEP_NAMES)?;
+    parts::print(&bound.join(MODULE))
 }
 
 /// Builds unless nothing has changed.
@@ -49,9 +58,9 @@ pub fn ready() -> Result<()> {
     println!("Building the wasm module (usually 1 to 2 minutes, less when little has changed)");
     let compiled = compile(&wasm)?;
     let bound = paths::target().join("bound");
-    bind(&compiled, &bound)?;
-    optimize(&bound)?;
-    paths::write(&bound.join("inline.js"), glue::inline(&paths::read(&bound.join("foreword_bg.wasm"))?))?;
+    bind(&compiled, &bound, &[])?;
+    optimize(&bound, &STRIP)?;
+    paths::write(&bound.join("inline.js"), glue::inline(&paths::read(&bound.join(MODULE))?))?;
     publish(&bound)?;
     paths::write(&stamp, stamp_of(&inputs))
 }
@@ -68,20 +77,20 @@ fn compile(wasm: &Wasm) -> Result<PathBuf> {
     Ok(paths::target().join(TRIPLE).join(PROFILE).join("foreword.wasm"))
 }
 
-fn bind(compiled: &Path, out: &Path) -> Result<()> {
+fn bind(compiled: &Path, out: &Path, more: &[&str]) -> Result<()> {
     let _ = std::fs::remove_dir_all(out);
     let mut bindgen = process::command(paths::tool("wasm-bindgen")?);
     bindgen.arg(compiled).arg("--out-dir").arg(out);
-    process::show(bindgen.args(["--target", "web", "--out-name", "foreword", "--no-typescript"]))?;
+    process::show(bindgen.args(["--target", "web", "--out-name", "foreword", "--no-typescript"]).args(more))?;
     let file = out.join("foreword.js");
     let written = String::from_utf8_lossy(&paths::read(&file)?).into_owned();
     paths::write(&file, glue::wrap(&written)?)
 }
 
-fn optimize(dir: &Path) -> Result<()> {
-    let file = dir.join("foreword_bg.wasm");
+fn optimize(dir: &Path, more: &[&str]) -> Result<()> {
+    let file = dir.join(MODULE);
     let mut wasm_opt = setup::script(Node::OnPath, "binaryen/bin/wasm-opt");
-    process::show(wasm_opt.args(WASM_OPT).arg(&file).arg("-o").arg(&file))
+    process::show(wasm_opt.args(WASM_OPT).args(more).arg(&file).arg("-o").arg(&file))
 }
 
 /// Puts the finished files in place only when all of them are there.
