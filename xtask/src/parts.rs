@@ -108,7 +108,9 @@ impl<'a> Module<'a> {
 
     fn import(&mut self, mut section: Reader) -> Option<()> {
         for _ in 0..section.number()? {
-            (section.take()?, section.take()?);
+            // The names of the module and of what it gives.
+            section.take()?;
+            section.take()?;
             match section.byte()? {
                 0 => {
                     self.imported += 1;
