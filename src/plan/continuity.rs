@@ -23,24 +23,37 @@ const COMMANDS: &[&str] = &[
     "rephrase", "rewrite", "select", "simplify", "solve", "sort", "suggest", "summarize", "summarise", "suppose", "translate", "turn", "write",
 ];
 
-/// The phrases by which the prompt looks back. `words` are folded.
-pub fn continuity(words: &[&str]) -> impl Iterator<Item = &'static str> {
-    // Most phrases are ruled out by their first letter, without a look at the words.
-    let letters = words.iter().fold(0u32, |letters, word| letters | letter(word));
-    let spoken =
-        if words.iter().all(|word| word.is_ascii()) { String::new() } else { format!(" {} ", words.join(" ")) };
-    CONTINUITY.iter().copied().filter(move |phrase| {
-        if phrase.is_ascii() {
-            letters & letter(phrase) != 0 && contains(words, phrase)
-        } else {
-            !spoken.is_empty() && bigrams_contain(&spoken, phrase)
-        }
-    })
+/// For each phrase, the [`mark`] of its first word.
+const MARKS: [u64; CONTINUITY.len()] = {
+    let mut marks = [0; CONTINUITY.len()];
+    let mut at = 0;
+    while at < marks.len() {
+        marks[at] = mark(CONTINUITY[at]);
+        at += 1;
+    }
+    marks
+};
+
+/// A bit for a first word by its first bytes: it rules most phrases out without a look at the words.
+const fn mark(phrase: &str) -> u64 {
+    let bytes = phrase.as_bytes();
+    let (mut hash, mut at) = (0u8, 0);
+    while at < bytes.len() && at < 4 && bytes[at] != b' ' {
+        hash = hash.wrapping_mul(31).wrapping_add(bytes[at]);
+        at += 1;
+    }
+    1 << (hash & 63)
 }
 
-/// A bit for the first letter of a word.
-fn letter(word: &str) -> u32 {
-    word.bytes().next().map_or(0, |first| 1 << (first & 31))
+/// The phrases by which the prompt looks back. `words` are folded.
+pub fn continuity(words: &[&str]) -> impl Iterator<Item = &'static str> {
+    let marks = words.iter().fold(0, |marks, word| marks | mark(word));
+    let spoken =
+        if words.iter().all(|word| word.is_ascii()) { String::new() } else { format!(" {} ", words.join(" ")) };
+    let phrases = CONTINUITY.iter().copied().zip(MARKS).filter(move |(_, mark)| marks & mark != 0);
+    phrases.map(|(phrase, _)| phrase).filter(move |phrase| {
+        if phrase.is_ascii() { contains(words, phrase) } else { bigrams_contain(&spoken, phrase) }
+    })
 }
 
 /// Whether the words of the phrase stand among `words`, one after the other.
@@ -147,6 +160,18 @@ mod tests {
             let words = words(text);
             let words: Vec<&str> = words.iter().map(String::as_str).collect();
             assert_eq!(continuity(&words).next(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn every_phrase_is_heard_among_others() {
+        for phrase in CONTINUITY {
+            for spoken in [phrase.to_string(), format!("Zoë knows, {phrase}: yes.")] {
+                let mut words = Vec::new();
+                crate::text::tokenize(&spoken, &mut |token| words.push(token.surface.to_string()));
+                let words: Vec<&str> = words.iter().map(String::as_str).collect();
+                assert!(continuity(&words).any(|heard| heard == *phrase), "{phrase} in {spoken}");
+            }
         }
     }
 

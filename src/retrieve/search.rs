@@ -556,19 +556,47 @@ fn multiply_names(segment: &Segment, lists: &[(usize, Postings<'_>)], config: &S
 
 /// The best `limit` scores above zero that `mask` sees: best first, ties by number.
 fn top_scores(scores: &[u32], mask: &Mask, limit: usize) -> Vec<(u32, u32)> {
-    /// Scores that are looked at together: few blocks hold one of the best.
-    const BLOCK: usize = 32;
     let mut best = Best::new(limit);
-    for (block, first) in scores.chunks(BLOCK).zip((0u32..).step_by(BLOCK)) {
-        if block.iter().fold(0, |most, score| most.max(*score)) > best.bar {
-            for (record, score) in (first..).zip(block) {
-                if *score > best.bar && mask.sees(record) {
-                    best.offer(record, *score);
-                }
+    let (blocks, rest) = scores.as_chunks::<SCORES>();
+    for (block, first) in blocks.iter().zip((0..).step_by(SCORES)) {
+        let mut above = above(block, best.bar);
+        while above != 0 {
+            let at = above.trailing_zeros();
+            above &= above - 1;
+            let score = block.get(at as usize).copied().unwrap_or(0);
+            if score > best.bar && mask.sees(first + at) {
+                best.offer(first + at, score);
             }
         }
     }
+    for (record, score) in ((scores.len() - rest.len()) as u32..).zip(rest) {
+        if *score > best.bar && mask.sees(record) {
+            best.offer(record, *score);
+        }
+    }
     best.ranking
+}
+
+/// Scores that are looked at together: few blocks hold one of the best.
+const SCORES: usize = 16;
+
+/// A bit for each score above the bar.
+#[cfg(not(all(target_arch = "wasm32", target_feature = "simd128")))]
+fn above(scores: &[u32; SCORES], bar: u32) -> u32 {
+    scores.iter().zip(0..).fold(0, |above, (score, at)| above | u32::from(*score > bar) << at)
+}
+
+/// The same, four scores at a time.
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+fn above(scores: &[u32; SCORES], bar: u32) -> u32 {
+    use core::arch::wasm32::*;
+
+    let bars = u32x4_splat(bar);
+    let ([first, second, third, fourth], _) = scores.as_chunks::<4>() else { return 0 };
+    let compare = |[a, b, c, d]: &[u32; 4]| u32x4_gt(u32x4(*a, *b, *c, *d), bars);
+    let halves = [(compare(first), compare(second)), (compare(third), compare(fourth))];
+    let [lower, upper] = halves.map(|(one, other)| i16x8_narrow_i32x4(one, other));
+    u32::from(i8x16_bitmask(i8x16_narrow_i16x8(lower, upper)))
 }
 
 /// The best `limit` similarities above zero: best first, ties in the order of `similarities`.
