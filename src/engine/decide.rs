@@ -75,6 +75,7 @@ pub(super) fn decide(engine: &Engine, request: &Request, view: &View, query: &Qu
     Decision { plan, matches, open_work, themes }
 }
 
+#[inline(never)]
 fn signals(query: &Query, found: &Found, words: &[&str]) -> Signals {
     let best = found.hits.iter().max_by(|a, b| a.coverage.total_cmp(&b.coverage).then(b.record.cmp(&a.record)));
     let surfaces = |held: bool| {
@@ -124,6 +125,7 @@ fn signals(query: &Query, found: &Found, words: &[&str]) -> Signals {
 }
 
 /// Stage 1: topics and providers that are near the prompt in the hash embedding.
+#[inline(never)]
 fn semantic_stage(engine: &Engine, request: &Request, query: &Query, matches: &mut Vec<TopicMatch>, plan: &mut Plan) {
     let config = &engine.config().plan;
     let mut prompt = [0f32; HashEmbedder::DIMENSIONS];
@@ -209,6 +211,7 @@ pub(super) fn ask(
     }
 }
 
+#[inline(never)]
 fn reason(signals: &Signals, matches: &[TopicMatch], plan: &Plan, open_work: bool, visible: usize) -> String {
     let mut parts: Vec<String> = matches.iter().map(|hit| hit.reason.clone()).collect();
     if open_work {

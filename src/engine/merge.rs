@@ -30,6 +30,7 @@ pub(super) struct Merge<'a> {
 
 impl Merge<'_> {
     /// The store's hits that earn their place, fused with the semantic backend's ranking where there is one.
+    #[inline(never)]
     pub fn store_evidence(&self) -> Vec<Draft<'_>> {
         let best = self.found.hits.iter().map(Hit::direct).fold(0.0, f32::max);
         let masks = self.store.masks(self.view);
@@ -50,6 +51,7 @@ impl Merge<'_> {
 
     /// Reciprocal rank fusion with the ids that the semantic backend named. Ids that may not be retrieved are dropped.
     /// Source: Cormack, Clarke and Büttcher, "Reciprocal Rank Fusion outperforms Condorcet" (2009).
+    #[inline(never)]
     fn add_backend(&self, hits: &mut Vec<Fused>) {
         let mut named: Vec<&str> = Vec::new();
         for id in self.semantic {
@@ -102,6 +104,7 @@ impl Merge<'_> {
     }
 
     /// Unfinished work, latest first, for a prompt that only looks back.
+    #[inline(never)]
     pub fn open_work(&self, limit: usize) -> Vec<Draft<'_>> {
         let masks = self.store.masks(self.view);
         let mut open = Vec::new();
@@ -123,6 +126,7 @@ impl Merge<'_> {
     }
 
     /// What memory is mostly about, the largest theme first, each with the records that it is drawn from.
+    #[inline(never)]
     pub fn themes(&self, limit: usize) -> Vec<Draft<'_>> {
         // A record that does not decode leaves no theme standing; the other answers do not come from here.
         let themes = self.store.themes_in(self.view, limit).unwrap_or_default();
@@ -195,6 +199,7 @@ impl Merge<'_> {
     }
 
     /// Fills in what a hit's record says.
+    #[inline(never)]
     fn read(&self, fused: &Fused, evidence: &mut Evidence) {
         let hit = &fused.hit;
         // A record that does not decode is told by its score and id alone.
@@ -215,6 +220,7 @@ impl Merge<'_> {
         evidence.predicate = record.predicate;
     }
 
+    #[inline(never)]
     fn reasons(&self, Fused { hit, backend, reason }: &Fused) -> Vec<String> {
         if let Some(reason) = reason {
             return vec![reason.to_string()];
@@ -297,6 +303,7 @@ impl Merge<'_> {
     }
 
     /// Drops what a suppressed window hides, promotes what the hints match, orders, folds repeats, and reads the first `most`.
+    #[inline(never)]
     pub fn rank(&self, mut drafts: Vec<Draft<'_>>, most: usize) -> Vec<Evidence> {
         if self.store.suppresses_anything() && !self.view.history {
             drafts.retain_mut(|draft| !self.is_suppressed(draft.whole()));
@@ -318,6 +325,7 @@ impl Merge<'_> {
     }
 
     /// Whether the user corrected what this says. Of the store's own records, those that were learned since stand.
+    #[inline(never)]
     fn is_suppressed(&self, evidence: &Evidence) -> bool {
         if evidence.provider_id == STORE_ID {
             // Themes are of what may be retrieved, and no record of their name is there.

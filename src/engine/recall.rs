@@ -221,6 +221,7 @@ impl Recall {
     }
 
     /// Embeds the query with the model in this process, if there is one and something to compare with.
+    #[inline(never)]
     fn embed_here(&mut self, engine: &Engine) {
         let store = engine.store();
         let wanted = store.learned() > 0 || (self.semantic_ms(engine) > 0.0 && !store.base().vectors().is_empty());
@@ -233,6 +234,7 @@ impl Recall {
         });
     }
 
+    #[inline(never)]
     fn take_vector(&mut self, engine: &Engine) {
         let expected = engine.embedder().map_or(0, |(_, dimensions)| *dimensions);
         let Some(pending) = self.calls.pop() else { return };
@@ -308,6 +310,7 @@ impl Recall {
         }
     }
 
+    #[inline(never)]
     fn take_plan(&mut self, engine: &Engine) {
         let (Some(pending), Some(standing)) = (self.calls.pop(), self.decision.take()) else { return };
         let checked = match pending.outcome() {
@@ -404,6 +407,7 @@ impl Recall {
         Step::Done(Box::new(self.finish(engine, counter)))
     }
 
+    #[inline(never)]
     fn take_order(&mut self, engine: &Engine, counter: &dyn CountTokens) -> Step {
         let Some(pending) = self.calls.pop() else { return Step::Done(Box::default()) };
         self.merge(engine);
@@ -515,6 +519,7 @@ impl Recall {
     }
 
     /// A result that was prepared for this request, if there is one that holds.
+    #[inline(never)]
     fn prepared(&mut self, engine: &Engine) -> Option<RecallResult> {
         let turn = self.request.turn.filter(|_| !self.searching && self.source_turn.is_none())?;
         let mut served = engine.prepared().serve(&self.request, turn, engine)?;
@@ -524,6 +529,7 @@ impl Recall {
 }
 
 /// The visible topics, those of the plan first.
+#[inline(never)]
 fn shown_topics<'a>(engine: &'a Engine, request: &Request, decision: &Decision) -> Vec<&'a Topic> {
     let topics = &engine.store().catalog().topics;
     let claimed = decision.matches.iter().filter(|_| decision.plan.should_retrieve).map(|hit| hit.topic);

@@ -240,6 +240,7 @@ impl<'a> Lexical<'a> {
     }
 
     /// Whether the arrays fit together in length.
+    #[inline(never)]
     pub fn is_consistent(self) -> bool {
         self.term_ends.len() == self.posting_ends.len()
             && self.term_ends.len() == self.own_counts.len()
@@ -266,6 +267,7 @@ impl<'a> Lexical<'a> {
     }
 
     /// The posting lists of those of the names that records are about or by, each with its place among `names`. These are [`who_key`](super::who_key)s.
+    #[inline(never)]
     pub fn names<'n>(self, names: impl Iterator<Item = &'n str>) -> Vec<(usize, Postings<'a>)> {
         let (Err(first) | Ok(first)) = self.place(0..self.term_count(), WHO.as_bytes());
         let (Err(end) | Ok(end)) = self.place(first..self.term_count(), AFTER_WHO.as_bytes());
@@ -399,6 +401,7 @@ impl<'a> Postings<'a> {
     }
 
     /// Adds `weight` times the impact of each posting to the score of its document.
+    #[inline(never)]
     pub fn add_to(self, scores: &mut [u32], weight: u32) {
         for word in self.words.iter() {
             if let Some(score) = scores.get_mut((word & DOCUMENT) as usize) {

@@ -156,6 +156,7 @@ impl<'a> Links<'a> {
     }
 
     /// Whether the arrays fit together, and fit a segment of `records`.
+    #[inline(never)]
     pub fn is_consistent(self, records: usize) -> bool {
         let cuts = |ends: U32s<'_>, length: usize| {
             ends.iter().is_sorted() && ends.iter().next_back().unwrap_or(0) as usize == length

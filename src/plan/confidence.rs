@@ -126,6 +126,7 @@ fn doublings(ratio: f64) -> f64 {
 
 impl Gate {
     /// The probability that these signals give.
+    #[inline(never)]
     pub fn new(signals: &Signals, weights: &GateConfig) -> Gate {
         // One word in common is not yet a subject in common.
         let evidence = signals.matched.len() >= 2 || signals.exact || signals.topic > 0.0 || !signals.names.is_empty();

@@ -17,6 +17,7 @@ pub trait Repeatable {
 /// every source.
 ///
 /// Texts that differ in a number, a negation or an identifier are never near-duplicates.
+#[inline(never)]
 pub fn deduplicate<T: Repeatable>(results: Vec<T>) -> Vec<T> {
     let mut kept: Vec<(T, Option<Content>)> = Vec::new();
     'results: for mut next in results {
@@ -50,11 +51,13 @@ fn may_repeat<T: Repeatable>(a: &T, b: &T) -> bool {
 }
 
 /// Whether both are one record of one provider in one scope.
+#[inline(never)]
 fn is_same(a: &Evidence, b: &Evidence) -> bool {
     a.provider_id == b.provider_id && a.id == b.id && a.scope == b.scope
 }
 
 /// Marks results from different documents that state different things about one subject and predicate.
+#[inline(never)]
 pub fn mark_conflicts(evidence: &mut [Evidence]) {
     let claiming = evidence.iter().filter(|entry| !entry.subject.is_empty() && !entry.predicate.is_empty()).count();
     if claiming < 2 {

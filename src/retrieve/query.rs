@@ -60,6 +60,7 @@ const MAX_NAME_WORDS: usize = 4;
 
 impl Names {
     /// Every run of words that is not grammar alone.
+    #[inline(never)]
     fn of(words: &[String]) -> Names {
         let mut names = Names { text: words.join(" "), places: Vec::with_capacity(words.len() * MAX_NAME_WORDS) };
         let mut start = 0;
@@ -127,6 +128,7 @@ impl Query {
     }
 
     /// Words that look back (`where did we leave off`) are not what the prompt looks back at.
+    #[inline(never)]
     fn pass_over_continuity(&mut self, words: &[String]) {
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
         for word in continuity(&words).flat_map(|phrase| phrase.split(' ')) {
@@ -135,6 +137,7 @@ impl Query {
     }
 
     /// Takes out the grammar of the prompt's language, and marks what looks like a name.
+    #[inline(never)]
     fn read_grammar(&mut self, words: &[String], text: &str) {
         let language = text::language(words);
         self.language = language;
@@ -160,6 +163,7 @@ impl Query {
         }
     }
 
+    #[inline(never)]
     fn add(&mut self, token: &text::Token<'_>, expanded: bool) {
         let role = if token.kind == Kind::Word { text::role(token.surface) } else { Role::Content };
         let term = text::normalize(token);
@@ -206,6 +210,7 @@ impl Query {
 }
 
 /// Whether the pair is a word of one character and the grammar that follows it.
+#[inline(never)]
 fn is_lone(pair: &str, words: &[String]) -> bool {
     let mut chars = pair.chars();
     let (Some(first), Some(last)) = (chars.next(), chars.next()) else { return false };
@@ -219,6 +224,7 @@ fn is_lone(pair: &str, words: &[String]) -> bool {
 }
 
 /// Whether the pair ends a word of three syllables or more in a particle.
+#[inline(never)]
 fn ends_korean(pair: &str, words: &[String]) -> bool {
     let mut chars = pair.chars();
     let (Some(first), Some(last)) = (chars.next(), chars.next()) else { return false };
@@ -231,6 +237,7 @@ fn ends_korean(pair: &str, words: &[String]) -> bool {
 }
 
 /// The folded words that stand in a capital other than at the beginning of a sentence.
+#[inline(never)]
 fn capitalised(text: &str) -> Vec<String> {
     let mut names = Vec::new();
     let mut begins = true;

@@ -222,6 +222,7 @@ struct Bound<'a> {
 }
 
 impl<'a> Bound<'a> {
+    #[inline(never)]
     fn new(segment: &'a Segment, query: &Query, forms: &'a [Option<Merged>]) -> Self {
         let index = segment.lexical();
         let groups = segment.group_lexical();
@@ -251,6 +252,7 @@ pub fn names_in(parts: &[Part<'_>], query: &Query) -> Vec<String> {
 }
 
 /// Those of the prompt's names that visible records are about or by: each once, in order.
+#[inline(never)]
 fn named<'a>(query: &Query, lists: impl Iterator<Item = (&'a Mask, &'a [(usize, Postings<'a>)])>) -> Vec<String> {
     let seen = |(mask, lists): (&'a Mask, &'a [(usize, Postings<'a>)])| {
         lists.iter().filter(|(_, list)| visible_own(*list, mask) > 0).map(|(at, _)| *at)
@@ -281,6 +283,7 @@ pub fn search(parts: &[Part<'_>], query: &Query, config: &SearchConfig, scratch:
     found
 }
 
+#[inline(never)]
 fn statistics(parts: &[Part<'_>], bound: &[Bound<'_>], query: &Query, dated: usize) -> Found {
     let visible = parts.iter().map(|part| part.mask.visible()).sum();
     let mut found = Found { visible, dated, ..Found::default() };
@@ -312,6 +315,7 @@ fn statistics(parts: &[Part<'_>], bound: &[Bound<'_>], query: &Query, dated: usi
 }
 
 /// How many visible records hold the term themselves.
+#[inline(never)]
 fn visible_own(list: Postings<'_>, mask: &Mask) -> usize {
     if mask.is_full() {
         list.own_count()
@@ -324,6 +328,7 @@ fn visible_own(list: Postings<'_>, mask: &Mask) -> usize {
 ///
 /// `first` is the place of its first record among those of all parts.
 #[expect(clippy::too_many_arguments)]
+#[inline(never)]
 fn candidates(
     number: u8,
     first: usize,
@@ -409,6 +414,7 @@ fn steps(weight: f32) -> u32 {
 }
 
 /// The visible records whose vectors are nearest to the prompt's, best first.
+#[inline(never)]
 fn nearest(part: Part<'_>, side: &Side, config: &SearchConfig, scratch: &mut Scratch) -> Vec<(u32, f32)> {
     let Part { segment, mask, .. } = part;
     let vectors = segment.vectors();
@@ -423,6 +429,7 @@ fn nearest(part: Part<'_>, side: &Side, config: &SearchConfig, scratch: &mut Scr
 }
 
 /// How far the best cosine stands above the mean of a sample of the visible records.
+#[inline(never)]
 fn nearness(part: Part<'_>, side: &Side, best: f32) -> f32 {
     /// Records that are looked at, evenly spread.
     const SAMPLE: usize = 128;
@@ -437,6 +444,7 @@ fn nearness(part: Part<'_>, side: &Side, best: f32) -> f32 {
 }
 
 /// Turns the rankings into one order.
+#[inline(never)]
 fn fuse(found: &mut Found, config: &SearchConfig) {
     let most_who = found.hits.iter().fold(1f32, |most, hit| most.max(hit.who));
     let best_lexical = found.hits.iter().fold(0f32, |best, hit| best.max(hit.lexical));
@@ -468,6 +476,7 @@ pub(super) fn sort(hits: &mut [Hit]) {
 }
 
 /// Which topical terms the record holds, and how much of the query that is.
+#[inline(never)]
 fn cover(hit: &mut Hit, lists: &[Postings<'_>], found: &Found) {
     for (at, (list, statistics)) in lists.iter().zip(&found.terms).enumerate() {
         if !statistics.topical {
@@ -494,6 +503,7 @@ const ABSENT_PAIR: f32 = 0.3;
 const CONTEXT_COVERAGE: f32 = 0.5;
 
 /// Lends each record that matched a part of what its session or document scores.
+#[inline(never)]
 fn add_groups(segment: &Segment, lists: &[Postings<'_>], weights: &[f32], share: f32, scratch: &mut Scratch) {
     scratch.groups.clear();
     if share <= 0.0 || segment.group_count() == 0 {
@@ -514,6 +524,7 @@ fn add_groups(segment: &Segment, lists: &[Postings<'_>], weights: &[f32], share:
 }
 
 /// How close each record's time is to what the prompt names, part after part. Counts the visible ones of such a time.
+#[inline(never)]
 fn date_records(parts: &[Part<'_>], query: &Query, config: &SearchConfig, scratch: &mut Scratch) -> usize {
     scratch.dates.clear();
     if query.dates.is_empty() || config.date_weight <= 0.0 {
@@ -537,6 +548,7 @@ fn date_records(parts: &[Part<'_>], query: &Query, config: &SearchConfig, scratc
 }
 
 /// Raises records about, or by, somebody whom the prompt names.
+#[inline(never)]
 fn multiply_names(segment: &Segment, lists: &[(usize, Postings<'_>)], config: &SearchConfig, scratch: &mut Scratch) {
     scratch.who.clear();
     if lists.iter().all(|(_, list)| list.is_empty()) {
@@ -555,6 +567,7 @@ fn multiply_names(segment: &Segment, lists: &[(usize, Postings<'_>)], config: &S
 }
 
 /// The best `limit` scores above zero that `mask` sees: best first, ties by number.
+#[inline(never)]
 fn top_scores(scores: &[u32], mask: &Mask, limit: usize) -> Vec<(u32, u32)> {
     let mut best = Best::new(limit);
     let (blocks, rest) = scores.as_chunks::<SCORES>();
@@ -600,6 +613,7 @@ fn above(scores: &[u32; SCORES], bar: u32) -> u32 {
 }
 
 /// The best `limit` similarities above zero: best first, ties in the order of `similarities`.
+#[inline(never)]
 fn top(similarities: impl Iterator<Item = (u32, f32)>, limit: usize) -> Vec<(u32, f32)> {
     let mut best = Best::new(limit);
     for (record, similarity) in similarities {

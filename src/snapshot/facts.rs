@@ -99,6 +99,7 @@ impl<'a> FactColumns<'a> {
     }
 
     /// Whether each column says something of every record or of none.
+    #[inline(never)]
     pub(super) fn is_consistent(self, records: usize) -> bool {
         let fits = |length: usize| length == 0 || length == records;
         self.heads.len() == records

@@ -139,6 +139,7 @@ impl Segment {
         }
     }
 
+    #[inline(never)]
     fn check(&self) -> Result<(), Error> {
         let count = self.len();
         let fits = [
@@ -336,6 +337,7 @@ impl Segment {
 }
 
 /// Whether `ends` cuts `length` bytes into `count` pieces.
+#[inline(never)]
 fn is_partition(ends: U32s<'_>, count: usize, length: usize) -> bool {
     ends.len() == count && ends.iter().is_sorted() && ends.iter().next_back().unwrap_or(0) as usize == length
 }

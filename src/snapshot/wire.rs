@@ -78,6 +78,7 @@ pub(super) struct Table {
 
 impl Table {
     /// Reads and checks the header, the table, and every section's place and checksum.
+    #[inline(never)]
     pub(super) fn read(file: &[u8]) -> Result<Table, Error> {
         let header = file.get(..HEADER).ok_or_else(|| corrupt("header", "the file is shorter than a header"))?;
         if !header.starts_with(&MAGIC) {
@@ -154,6 +155,7 @@ impl Table {
     }
 }
 
+#[inline(never)]
 pub(super) fn checksum(bytes: &[u8]) -> u64 {
     let mut hasher = XxHash64::with_seed(0);
     hasher.write(bytes);

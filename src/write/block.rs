@@ -21,6 +21,7 @@ use super::part::{Item, Limits, Part, Written};
 /// Whatever the input and whatever `counter` says, the catalog part counts at most `catalog_tokens`, the recall
 /// part at most `recall_tokens`, the whole at most their sum, and the elements of one provider, joined, at most
 /// `per_provider_tokens`; a part that cannot keep to that is empty. Never panics.
+#[inline(never)]
 pub fn write_block(
     topics: &[&Topic],
     evidence: &[Evidence],
@@ -127,6 +128,7 @@ impl BlockOptions {
 const DEFAULT_SHARE: f64 = 0.5;
 const MARK: char = '^';
 
+#[inline(never)]
 fn catalog_part<'t>(topics: &[&'t Topic], options: &BlockOptions) -> Part<'t> {
     let mark = options.mark();
     let items = topics.iter().map(|topic| {
@@ -156,6 +158,7 @@ fn catalog_part<'t>(topics: &[&'t Topic], options: &BlockOptions) -> Part<'t> {
     }
 }
 
+#[inline(never)]
 fn recall_part<'e>(
     evidence: &'e [Evidence],
     opponents: &[BTreeSet<usize>],
@@ -222,6 +225,7 @@ fn document_of(result: &Evidence, at: usize) -> (&str, &str, usize) {
 }
 
 /// 64-bit FNV-1a over the parts with the nonce taken out of their frames. Every part begins `<name-nonce>` and ends `</name-nonce>`.
+#[inline(never)]
 fn fingerprint(parts: &[&str], nonce: &str) -> String {
     let mut hash = 0xcbf2_9ce4_8422_2325_u64;
     for part in parts {
