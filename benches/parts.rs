@@ -169,7 +169,7 @@ fn main() {
         .collect();
     let mut distances = Vec::new();
     time("nearest vectors", &probes, |probe| {
-        let near = segment.vectors().nearly(probe, 64, |_| true, &mut distances);
+        let near = segment.vectors().nearly(probe, 64, None, &mut distances);
         near.into_iter().filter_map(|record| segment.vectors().similarity(record as usize, probe)).fold(0.0, f32::max)
     });
     let bytes = segment.bytes().to_vec();

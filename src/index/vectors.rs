@@ -89,22 +89,56 @@ impl<'a> Vectors<'a> {
         Some(if cosine.is_finite() { cosine.clamp(-1.0, 1.0) } else { 0.0 })
     }
 
-    /// The documents that `sees` lets through and whose signs agree best with the query's, about `most` of them and never fewer where there
-    /// are as many, in order of document. `distances` is a buffer.
-    pub fn nearly(self, query: &Probe, most: usize, sees: impl Fn(u32) -> bool, distances: &mut Vec<u16>) -> Vec<u32> {
+    /// The documents, each with its cosine with a query; 0 for one that is not there.
+    pub fn similarities<'d>(self, documents: &'d [u32], query: &'d Probe) -> impl Iterator<Item = (u32, f32)> + 'd
+    where
+        'a: 'd,
+    {
+        documents.chunks(TOGETHER).flat_map(move |chunk| {
+            self.touch(chunk);
+            let similarity = move |document: &u32| self.similarity(*document as usize, query).unwrap_or(0.0);
+            chunk.iter().map(move |document| (*document, similarity(document)))
+        })
+    }
+
+    /// Reads a byte of each line of memory that the vectors of these documents lie in. They lie far apart, and the reads wait for memory together
+    /// rather than one after the other.
+    fn touch(self, documents: &[u32]) {
+        let width = self.blocks() * MAGNITUDES;
+        let mut read = 0u8;
+        for document in documents {
+            let vector = piece(self.magnitudes, *document as usize, width).unwrap_or(&[]);
+            for line in vector.chunks(LINE) {
+                read ^= line.first().unwrap_or(&0);
+            }
+            read ^= vector.last().unwrap_or(&0);
+        }
+        std::hint::black_box(read);
+    }
+
+    /// The documents that `sees` lets through, or all, whose signs agree best with the query's: about `most` of them and never fewer where there are
+    /// as many, in order of document. `distances` is a buffer.
+    pub fn nearly(
+        self,
+        query: &Probe,
+        most: usize,
+        sees: Option<&dyn Fn(u32) -> bool>,
+        distances: &mut Vec<u16>,
+    ) -> Vec<u32> {
         let width = self.blocks() * SIGNS;
         let worst = 3 * self.dimensions;
         if width == 0 || worst >= usize::from(UNSEEN) {
-            return (0..self.len() as u32).filter(|document| sees(*document)).collect();
+            return (0..self.len() as u32).filter(|document| sees.is_none_or(|sees| sees(*document))).collect();
         }
-        distances.clear();
-        query.distances(self.signs, width, distances);
         let mut histogram = vec![0u32; worst + 1];
-        for (document, distance) in (0u32..).zip(distances.iter_mut()) {
-            if !sees(document) {
+        distances.clear();
+        query.distances(self.signs, width, distances, &mut histogram);
+        if let Some(sees) = sees {
+            for (distance, _) in distances.iter_mut().zip(0..).filter(|(_, document)| !sees(*document)) {
+                if let Some(count) = histogram.get_mut(usize::from(*distance)) {
+                    *count -= 1;
+                }
                 *distance = UNSEEN;
-            } else if let Some(count) = histogram.get_mut(usize::from(*distance)) {
-                *count += 1;
             }
         }
         let mut seen = 0;
@@ -113,9 +147,44 @@ impl<'a> Vectors<'a> {
             seen >= most
         });
         let bound = reaches.unwrap_or(worst) as u16;
-        let near = (0u32..).zip(distances.iter()).filter(|(_, distance)| **distance <= bound);
-        near.map(|(document, _)| document).collect()
+        let mut near = Vec::with_capacity(seen);
+        let (blocks, rest) = distances.as_chunks();
+        for (block, first) in blocks.iter().zip((0..).step_by(DISTANCES)) {
+            let mut within = within(block, bound);
+            while within != 0 {
+                near.push(first + within.trailing_zeros());
+                within &= within - 1;
+            }
+        }
+        let first = (distances.len() - rest.len()) as u32;
+        near.extend((first..).zip(rest).filter(|(_, distance)| **distance <= bound).map(|(document, _)| document));
+        near
     }
+}
+
+/// Documents whose vectors are fetched together.
+const TOGETHER: usize = 8;
+/// Bytes of a line of memory, on nearly every machine.
+const LINE: usize = 64;
+
+/// Distances that are looked at together.
+const DISTANCES: usize = 16;
+
+/// A bit for each distance up to the bound.
+#[cfg(not(all(target_arch = "wasm32", target_feature = "simd128")))]
+fn within(distances: &[u16; DISTANCES], bound: u16) -> u32 {
+    distances.iter().zip(0..).fold(0, |within, (distance, at)| within | u32::from(*distance <= bound) << at)
+}
+
+/// The same, eight distances at a time.
+#[cfg(all(target_arch = "wasm32", target_feature = "simd128"))]
+fn within(distances: &[u16; DISTANCES], bound: u16) -> u32 {
+    use core::arch::wasm32::*;
+
+    let bounds = u16x8_splat(bound);
+    let ([first, second], _) = distances.as_chunks::<8>() else { return 0 };
+    let compare = |[a, b, c, d, e, f, g, h]: &[u16; 8]| u16x8_le(u16x8(*a, *b, *c, *d, *e, *f, *g, *h), bounds);
+    u32::from(i8x16_bitmask(i8x16_narrow_i16x8(compare(first), compare(second))))
 }
 
 /// The distance of a document that may not be seen.
@@ -179,7 +248,7 @@ fn dot(signs: &[[u8; SIGNS]], magnitudes: &[[u8; MAGNITUDES]], query: &[[i16; BL
         let upper = v128_and(i8x16_shuffle::<2, 2, 2, 2, 2, 2, 2, 2, 3, 3, 3, 3, 3, 3, 3, 3>(signs, signs), bits);
         let (lower, upper) = (i8x16_eq(lower, bits), i8x16_eq(upper, bits));
         let lower = i8x16_sub(v128_xor(v128_and(magnitudes, u8x16_splat(15)), lower), lower);
-        let upper = i8x16_sub(v128_xor(u8x16_shr(magnitudes, 4), upper), upper);
+        let upper = i8x16_sub(v128_xor(v128_and(u16x8_shr(magnitudes, 4), u8x16_splat(15)), upper), upper);
         let products = i32x4_add(
             i32x4_add(
                 i32x4_dot_i16x8(i16x8_extend_low_i8x16(lower), load_eight(first)),
@@ -229,18 +298,26 @@ impl Probe {
         Probe { planes, values, scale: vector.scale }
     }
 
-    /// For each of the vectors whose signs these are, `width` bytes each, the weights of the dimensions in which they differ, added up.
-    fn distances(&self, signs: &[u8], width: usize, out: &mut Vec<u16>) {
+    /// For each of the vectors whose signs these are, `width` bytes each, the weights of the dimensions in which they differ, added up; and how many
+    /// there are of each sum.
+    fn distances(&self, signs: &[u8], width: usize, out: &mut Vec<u16>, histogram: &mut [u32]) {
+        let mut counted = |distance: u32| {
+            if let Some(count) = histogram.get_mut(distance as usize) {
+                *count += 1;
+            }
+            distance as u16
+        };
         match self.planes.as_slice().try_into() {
-            Ok(planes) if width == 8 * COMMON => out.extend(
-                signs.as_chunks::<8>().0.as_chunks::<COMMON>().0.iter().map(|words| distance::<COMMON>(words, planes)),
-            ),
+            Ok(planes) if width == 8 * COMMON => {
+                let vectors = signs.as_chunks::<8>().0.as_chunks::<COMMON>().0;
+                out.extend(vectors.iter().map(|words| counted(distance::<COMMON>(words, planes))));
+            }
             _ => out.extend(signs.chunks_exact(width).map(|signs| {
                 let words = signs.chunks(8).zip(&self.planes).map(|(bytes, planes)| {
                     let word = bytes.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte));
                     differing(word, planes)
                 });
-                words.sum::<u32>() as u16
+                counted(words.sum())
             })),
         }
     }
@@ -249,8 +326,8 @@ impl Probe {
 /// Words of 64 signs in a vector of the default embedder.
 const COMMON: usize = 6;
 
-fn distance<const WORDS: usize>(words: &[[u8; 8]; WORDS], planes: &[[u64; 3]; WORDS]) -> u16 {
-    words.iter().zip(planes).map(|(word, planes)| differing(u64::from_le_bytes(*word), planes)).sum::<u32>() as u16
+fn distance<const WORDS: usize>(words: &[[u8; 8]; WORDS], planes: &[[u64; 3]; WORDS]) -> u32 {
+    words.iter().zip(planes).map(|(word, planes)| differing(u64::from_le_bytes(*word), planes)).sum()
 }
 
 fn differing(word: u64, [sign, low, high]: &[u64; 3]) -> u32 {
@@ -303,9 +380,14 @@ mod tests {
             let builder = build(&vectors);
             let probe = Probe::new(&quantize(&vectors[0]));
             let odd = |document: u32| document % 2 == 1;
-            let near = view(&builder, 20).nearly(&probe, most, odd, &mut Vec::new());
+            let near = view(&builder, 20).nearly(&probe, most, Some(&odd), &mut Vec::new());
             proptest::prop_assert!(near.len() >= most.min(vectors.len() / 2));
             proptest::prop_assert!(near.iter().all(|document| odd(*document)) && near.is_sorted());
+            let all = view(&builder, 20).nearly(&probe, most, None, &mut Vec::new());
+            proptest::prop_assert!(all.len() >= most.min(vectors.len()) && all.is_sorted());
+            let one_by_one = |document: &u32| (*document, view(&builder, 20).similarity(*document as usize, &probe).unwrap());
+            let together: Vec<(u32, f32)> = view(&builder, 20).similarities(&all, &probe).collect();
+            proptest::prop_assert_eq!(together, all.iter().map(one_by_one).collect::<Vec<_>>());
         }
     }
 
@@ -315,7 +397,7 @@ mod tests {
             (0..50).map(|seed| unit((0..100).map(|at| ((at * 37 + seed * 91) % 97) as f32 - 48.0).collect())).collect();
         let builder = build(&vectors);
         for (at, vector) in vectors.iter().enumerate() {
-            let near = view(&builder, 100).nearly(&Probe::new(&quantize(vector)), 1, |_| true, &mut Vec::new());
+            let near = view(&builder, 100).nearly(&Probe::new(&quantize(vector)), 1, None, &mut Vec::new());
             assert!(near.contains(&(at as u32)), "{at}: {near:?}");
         }
     }

@@ -424,8 +424,10 @@ fn nearest(part: Part<'_>, side: &Side, config: &SearchConfig, scratch: &mut Scr
         let seen = (0..vectors.len() as u32).filter(|record| mask.sees(*record));
         return top(seen.map(similarity), config.semantic_limit);
     }
-    let near = vectors.nearly(&side.vector, most, |record| mask.sees(record), &mut scratch.distances);
-    top(near.into_iter().map(similarity), config.semantic_limit)
+    let sees = |record: u32| mask.sees(record);
+    let sees: Option<&dyn Fn(u32) -> bool> = if mask.is_full() { None } else { Some(&sees) };
+    let near = vectors.nearly(&side.vector, most, sees, &mut scratch.distances);
+    top(vectors.similarities(&near, &side.vector), config.semantic_limit)
 }
 
 /// How far the best cosine stands above the mean of a sample of the visible records.
