@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use foreword::embed::{EmbeddingModel, HashEmbedder, quantize};
 use foreword::engine::{Config, Engine, Request};
-use foreword::index::Probe;
+use foreword::index::{Nearly, Probe};
 use foreword::memory::Record;
 use foreword::snapshot::{IndexConfig, Segment, SnapshotBuilder};
 use foreword::text::tokenize;
@@ -167,10 +167,10 @@ fn main() {
             Probe::new(&quantize(&vector))
         })
         .collect();
-    let mut distances = Vec::new();
+    let mut buffers = Nearly::default();
     time("nearest vectors", &probes, |probe| {
-        let near = segment.vectors().nearly(probe, 64, None, &mut distances);
-        near.into_iter().filter_map(|record| segment.vectors().similarity(record as usize, probe)).fold(0.0, f32::max)
+        let near = segment.vectors().nearly(probe, 64, None, &mut buffers);
+        segment.vectors().similarities(near, probe).map(|(_, similarity)| similarity).fold(0.0, f32::max)
     });
     let bytes = segment.bytes().to_vec();
     drop(segment);

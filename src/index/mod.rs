@@ -12,5 +12,5 @@ pub use lexical::{
 };
 pub use links::{Links, LinksParts, NO_LINK, Span, SpanKind};
 pub use term::{answer_term, who_key, who_term};
-pub use vectors::{Probe, Vectors, VectorsBuilder};
+pub use vectors::{Nearly, Probe, Vectors, VectorsBuilder};
 pub use view::U32s;

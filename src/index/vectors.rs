@@ -117,22 +117,25 @@ impl<'a> Vectors<'a> {
     }
 
     /// The documents that `sees` lets through, or all, whose signs agree best with the query's: about `most` of them and never fewer where there are
-    /// as many, in order of document. `distances` is a buffer.
-    pub fn nearly(
+    /// as many, in order of document.
+    pub fn nearly<'n>(
         self,
         query: &Probe,
         most: usize,
         sees: Option<&dyn Fn(u32) -> bool>,
-        distances: &mut Vec<u16>,
-    ) -> Vec<u32> {
+        Nearly { distances, histogram, near }: &'n mut Nearly,
+    ) -> &'n [u32] {
+        near.clear();
         let width = self.blocks() * SIGNS;
         let worst = 3 * self.dimensions;
         if width == 0 || worst >= usize::from(UNSEEN) {
-            return (0..self.len() as u32).filter(|document| sees.is_none_or(|sees| sees(*document))).collect();
+            near.extend((0..self.len() as u32).filter(|document| sees.is_none_or(|sees| sees(*document))));
+            return near;
         }
-        let mut histogram = vec![0u32; worst + 1];
+        histogram.clear();
+        histogram.resize(worst + 1, 0);
         distances.clear();
-        query.distances(self.signs, width, distances, &mut histogram);
+        query.distances(self.signs, width, distances, histogram);
         if let Some(sees) = sees {
             for (distance, _) in distances.iter_mut().zip(0..).filter(|(_, document)| !sees(*document)) {
                 if let Some(count) = histogram.get_mut(usize::from(*distance)) {
@@ -147,7 +150,6 @@ impl<'a> Vectors<'a> {
             seen >= most
         });
         let bound = reaches.unwrap_or(worst) as u16;
-        let mut near = Vec::with_capacity(seen);
         let (blocks, rest) = distances.as_chunks();
         for (block, first) in blocks.iter().zip((0..).step_by(DISTANCES)) {
             let mut within = within(block, bound);
@@ -160,6 +162,15 @@ impl<'a> Vectors<'a> {
         near.extend((first..).zip(rest).filter(|(_, distance)| **distance <= bound).map(|(document, _)| document));
         near
     }
+}
+
+/// What [`Vectors::nearly`] writes in, kept from one search to the next.
+#[derive(Debug, Default)]
+pub struct Nearly {
+    distances: Vec<u16>,
+    /// How many documents there are of each distance.
+    histogram: Vec<u32>,
+    near: Vec<u32>,
 }
 
 /// Documents whose vectors are fetched together.
@@ -380,13 +391,14 @@ mod tests {
             let builder = build(&vectors);
             let probe = Probe::new(&quantize(&vectors[0]));
             let odd = |document: u32| document % 2 == 1;
-            let near = view(&builder, 20).nearly(&probe, most, Some(&odd), &mut Vec::new());
+            let mut buffers = Nearly::default();
+            let near = view(&builder, 20).nearly(&probe, most, Some(&odd), &mut buffers);
             proptest::prop_assert!(near.len() >= most.min(vectors.len() / 2));
             proptest::prop_assert!(near.iter().all(|document| odd(*document)) && near.is_sorted());
-            let all = view(&builder, 20).nearly(&probe, most, None, &mut Vec::new());
+            let all = view(&builder, 20).nearly(&probe, most, None, &mut buffers);
             proptest::prop_assert!(all.len() >= most.min(vectors.len()) && all.is_sorted());
             let one_by_one = |document: &u32| (*document, view(&builder, 20).similarity(*document as usize, &probe).unwrap());
-            let together: Vec<(u32, f32)> = view(&builder, 20).similarities(&all, &probe).collect();
+            let together: Vec<(u32, f32)> = view(&builder, 20).similarities(all, &probe).collect();
             proptest::prop_assert_eq!(together, all.iter().map(one_by_one).collect::<Vec<_>>());
         }
     }
@@ -397,7 +409,8 @@ mod tests {
             (0..50).map(|seed| unit((0..100).map(|at| ((at * 37 + seed * 91) % 97) as f32 - 48.0).collect())).collect();
         let builder = build(&vectors);
         for (at, vector) in vectors.iter().enumerate() {
-            let near = view(&builder, 100).nearly(&Probe::new(&quantize(vector)), 1, None, &mut Vec::new());
+            let mut buffers = Nearly::default();
+            let near = view(&builder, 100).nearly(&Probe::new(&quantize(vector)), 1, None, &mut buffers);
             assert!(near.contains(&(at as u32)), "{at}: {near:?}");
         }
     }

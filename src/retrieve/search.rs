@@ -3,7 +3,7 @@ use serde::{Deserialize, Serialize};
 use super::forms::{is_seam, merged};
 use super::linked::lend;
 use super::{Mask, Query};
-use crate::index::{Merged, Postings, Probe, answer_term, idf};
+use crate::index::{Merged, Nearly, Postings, Probe, answer_term, idf};
 use crate::snapshot::Segment;
 use crate::text::{Kind, Role};
 
@@ -190,7 +190,7 @@ pub struct Scratch {
     groups: Vec<u32>,
     dates: Vec<f32>,
     who: Vec<f32>,
-    distances: Vec<u16>,
+    nearly: Nearly,
 }
 
 /// What one point of a score is worth. Scores are whole numbers, so that they are the same in whatever order they are added up.
@@ -426,8 +426,8 @@ fn nearest(part: Part<'_>, side: &Side, config: &SearchConfig, scratch: &mut Scr
     }
     let sees = |record: u32| mask.sees(record);
     let sees: Option<&dyn Fn(u32) -> bool> = if mask.is_full() { None } else { Some(&sees) };
-    let near = vectors.nearly(&side.vector, most, sees, &mut scratch.distances);
-    top(vectors.similarities(&near, &side.vector), config.semantic_limit)
+    let near = vectors.nearly(&side.vector, most, sees, &mut scratch.nearly);
+    top(vectors.similarities(near, &side.vector), config.semantic_limit)
 }
 
 /// How far the best cosine stands above the mean of a sample of the visible records.
