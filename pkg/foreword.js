@@ -2,7 +2,7 @@
 // the forms that the module reads. What is decided, ranked and written is decided, ranked and written in the module.
 import { ForewordError, checkKeys, checkText, isTyped, messageOf, reading } from './errors.js';
 import { DEADLINE_MS, OPTIONS } from './known.js';
-import { unpackEvidence } from './evidence.js';
+import { unpackResult } from './result.js';
 import { common, current, init } from './instance.js';
 import { SLICE_MS, breath, inTime, pacer } from './pace.js';
 import { received, tableOf } from './source.js';
@@ -69,7 +69,7 @@ export class Foreword {
   /** Tells an engine whom it may ask. */
   #equip(engine) {
     const { config, providers, embedder, semantic, planner, reranker, countTokens, nonce } = this.#options;
-    engine.setUnpacker(unpackEvidence);
+    engine.setUnpacker(unpackResult);
     const foreign = embedder || config?.semanticTimeoutMs === 0 ? undefined : engine.unread();
     if (foreign) {
       throw new ForewordError('MODEL_MISMATCH', `the snapshot's vectors are by \`${foreign}\`: pass its static table as \`staticTable\` or its \`embedder\`, or set config.semanticTimeoutMs to 0 to do without`);
@@ -221,6 +221,7 @@ export class Foreword {
   #request(prompt, options) {
     checkText(prompt, 'a prompt');
     return reading(() => {
+      if (options === undefined) return { request: { prompt }, signal: undefined, deadlineMs: this.#options.config?.deadlineMs ?? DEADLINE_MS };
       const { signal, now, asOf, ...rest } = options ?? {};
       if (!Object.keys(rest).every((key) => OPTIONS.has(key))) checkKeys(rest, defaults().request, 'options', 'INVALID_REQUEST');
       const deadlineMs = rest.deadlineMs ?? this.#options.config?.deadlineMs ?? DEADLINE_MS;
@@ -361,7 +362,11 @@ export function defaults() {
 
 /** The fields that are set: the module takes what is absent as its default. */
 function present(fields) {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined && value !== null));
+  const set = {};
+  for (const key of Object.keys(fields)) {
+    if (fields[key] !== undefined && fields[key] !== null) set[key] = fields[key];
+  }
+  return set;
 }
 
 function time(value) {

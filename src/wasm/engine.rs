@@ -3,7 +3,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use js_sys::{Float64Array, Function, Promise, Reflect};
+use js_sys::{Float64Array, Function, Promise};
 use serde::Serialize;
 use wasm_bindgen::prelude::*;
 use wasm_bindgen_futures::future_to_promise;
@@ -45,14 +45,11 @@ pub(super) struct State {
 
 impl State {
     /// A result as a plain object.
-    fn hand_over(&self, mut result: RecallResult) -> Result<JsValue, JsValue> {
-        let Some(unpack) = self.unpack.borrow().clone() else { return to_js(&result) };
-        let packed = Packed::of(&std::mem::take(&mut result.evidence));
+    fn hand_over(&self, result: &RecallResult) -> Result<JsValue, JsValue> {
+        let Some(unpack) = self.unpack.borrow().clone() else { return to_js(result) };
+        let packed = Packed::of(result);
         let numbers = Float64Array::from(packed.numbers.as_slice());
-        let evidence = unpack.call2(&JsValue::UNDEFINED, &packed.text.into(), &numbers)?;
-        let object = to_js(&result)?;
-        Reflect::set(&object, &"evidence".into(), &evidence)?;
-        Ok(object)
+        unpack.call2(&JsValue::UNDEFINED, &packed.text.into(), &numbers)
     }
 }
 
@@ -205,18 +202,18 @@ impl WasmEngine {
             recall.degrade("reconcile", format!("the semantic backend is not at the latest state: {fault}"));
         }
         let step = match advance(&self.state, &mut recall) {
-            Step::Done(result) => return settled(self.state.hand_over(*result)),
+            Step::Done(result) => return settled(self.state.hand_over(&result)),
             Step::Failed(error) => return Promise::reject(&throw(&error)),
             step => step,
         };
         let state = Rc::clone(&self.state);
         future_to_promise(async move {
             let result = drive(&state, recall, step, signal).await.map_err(|error| throw(&error))?;
-            state.hand_over(*result)
+            state.hand_over(&result)
         })
     }
 
-    /// Registers what makes an array of results of the two parts of a [`Packed`]; without it each field crosses by itself.
+    /// Registers what makes a result of the two parts of a [`Packed`]; without it each field crosses by itself.
     #[wasm_bindgen(js_name = setUnpacker)]
     pub fn set_unpacker(&self, unpack: Function) {
         self.state.unpack.replace(Some(unpack));
