@@ -2,6 +2,7 @@
 import { ForewordError, checkKeys, checkText, reading } from './errors.js';
 import { another, current, init } from './instance.js';
 import { SLICE_MS, pacer, turn } from './pace.js';
+import { still } from './plain.js';
 import { tableOf } from './source.js';
 
 /**
@@ -22,11 +23,11 @@ export async function buildSnapshot(options) {
   const pause = pacer(sliceMs);
   const { records: noted, ...read } = await readNotes(instance, listed(notes, 'notes'), pause, reports);
   reports.push(...read.reports);
-  for await (const topic of both(read.topics, listed(topics, 'topics'))) reading(() => instance.run(() => builder.addTopic(topic)), 'INVALID_RECORD');
-  for await (const entity of both(read.entities, listed(entities, 'entities'))) reading(() => instance.run(() => builder.addEntity(entity)), 'INVALID_RECORD');
+  for await (const topic of both(read.topics, listed(topics, 'topics'))) put(instance, topic, (topic) => builder.addTopic(topic));
+  for await (const entity of both(read.entities, listed(entities, 'entities'))) put(instance, entity, (entity) => builder.addEntity(entity));
   for await (const record of both(noted, listed(records, 'records'))) {
     try {
-      reading(() => instance.run(() => builder.add(record)), 'INVALID_RECORD');
+      put(instance, record, (record) => builder.add(record));
     } catch (error) {
       if (error.code !== 'INVALID_RECORD') throw error;
       reports.push(skipped(() => record.id, error.message));
@@ -49,6 +50,13 @@ export async function buildSnapshot(options) {
   await turn();
   const bytes = await copied(instance, instance.run(() => builder.finish()), pause);
   return { bytes, reports };
+}
+
+function put(instance, given, add) {
+  reading(() => {
+    const plain = still(given);
+    instance.run(() => add(plain));
+  }, 'INVALID_RECORD');
 }
 
 /** How long a step of the builder should take, in milliseconds: little of a slice. */

@@ -169,7 +169,7 @@ export interface Options {
   /** Asked only where the decision is ambiguous, and only if `config.plan.planner` says what it may be sent. */
   planner?: Planner;
   reranker?: Reranker;
-  /** An exact token counter; must answer at once. */
+  /** An exact token counter; must answer at once. Where it throws or gives no number, bytes are counted, and `degraded` says so. */
   countTokens?: (text: string) => number;
   /** Of the block's delimiters: 8 to 32 letters and digits. Drawn at random if not given. */
   nonce?: string;

@@ -1,10 +1,12 @@
 // The facade over the WebAssembly module: it owns the instance, races the overall deadline, begins anew after a trap, and turns values into
 // the forms that the module reads. What is decided, ranked and written is decided, ranked and written in the module.
+import { answering, ids, nothing, plan, results, vectors } from './answers.js';
 import { ForewordError, checkKeys, checkText, isTyped, messageOf, reading } from './errors.js';
 import { DEADLINE_MS, OPTIONS } from './known.js';
 import { unpackResult } from './result.js';
 import { common, current, init } from './instance.js';
 import { SLICE_MS, breath, inTime, pacer } from './pace.js';
+import { still } from './plain.js';
 import { received, tableOf } from './source.js';
 
 export { buildSnapshot } from './builder.js';
@@ -140,7 +142,7 @@ export class Foreword {
     this.#live();
     const wait = breath();
     if (wait) await wait;
-    if (!this.#engine) return nothing('the memory was disposed of before its turn came');
+    if (!this.#engine) return withoutMemory('the memory was disposed of before its turn came');
     const until = performance.now() + deadlineMs;
     const ask = (request, ms) => within(this.#ask((engine) => engine.recall(request, signal)), ms + GRACE_MS);
     let fault;
@@ -165,7 +167,7 @@ export class Foreword {
         fault = error;
       }
     }
-    return nothing(`the recall failed (${fault?.message ?? fault}); nothing is injected`);
+    return withoutMemory(`the recall failed (${fault?.message ?? fault}); nothing is injected`);
   }
 
   /** What matches a query, best first, whether or not a recall would inject it. */
@@ -226,13 +228,13 @@ export class Foreword {
       if (!Object.keys(rest).every((key) => OPTIONS.has(key))) checkKeys(rest, defaults().request, 'options', 'INVALID_REQUEST');
       const deadlineMs = rest.deadlineMs ?? this.#options.config?.deadlineMs ?? DEADLINE_MS;
       if (typeof deadlineMs !== 'number') throw new ForewordError('INVALID_REQUEST', `deadlineMs is a number of milliseconds, not ${typeof deadlineMs}`);
-      return { request: present({ ...rest, prompt, now: time(now), asOf: time(asOf) }), signal, deadlineMs };
+      return { request: present({ ...rest, prompt, now: time(now), asOf: time(asOf) }), signal: listenable(signal), deadlineMs };
     });
   }
 
   /** Learns a record or several; they are found from now on. Gives the ids of those that read like an instruction to a model: they are kept. */
   remember(records) {
-    return this.#learn('remember', Array.isArray(records) ? records : [records]);
+    return this.#learn('remember', reading(() => (Array.isArray(records) ? records : [records]), 'INVALID_RECORD'));
   }
 
   /** Forgets a record for good; false if there is none of that id. */
@@ -278,8 +280,11 @@ export class Foreword {
 
   /** Gives the memory back. Recalls that are on their way still end. */
   dispose() {
-    this.#engine?.free();
+    const engine = this.#engine;
     this.#engine = undefined;
+    // A function of the host's that the engine is calling at this moment cannot take it away from under it.
+    if (engine && this.#instance.busy) queueMicrotask(() => engine.free());
+    else engine?.free();
     this.#learned = [];
     this.#folded = undefined;
   }
@@ -305,13 +310,21 @@ async function checked(options) {
       config: config && JSON.parse(JSON.stringify(config)),
       providers: [...(providers ?? [])].map((provider) => {
         const { search, ...spec } = provider ?? {};
-        return { spec, search: method({ ...spec, search }, 'search', `provider \`${String(spec.id)}\``) };
+        if (Array.isArray(spec.topics)) spec.topics.forEach((topic) => checkText(topic, 'a topic', 'INVALID_CONFIG'));
+        return { spec: present(spec), search: answering(method(provider, search, 'search', `provider \`${String(spec.id)}\``), results) };
       }),
-      embedder: embedder && { id: checkText(embedder.id, 'the id of an embedder', 'INVALID_CONFIG'), dimensions: embedder.dimensions, embed: method(embedder, 'embed', 'the embedder') },
-      semantic: semantic && { search: method(semantic, 'search', 'the semantic backend'), reconcile: semantic.reconcile && method(semantic, 'reconcile', 'the semantic backend') },
-      planner: callable(given.planner, 'planner'),
-      reranker: callable(given.reranker, 'reranker'),
-      countTokens: callable(given.countTokens, 'countTokens'),
+      embedder: embedder && {
+        id: checkText(embedder.id, 'the id of an embedder', 'INVALID_CONFIG'),
+        dimensions: embedder.dimensions,
+        embed: answering(method(embedder, embedder.embed, 'embed', 'the embedder'), vectors),
+      },
+      semantic: semantic && {
+        search: answering(method(semantic, semantic.search, 'search', 'the semantic backend'), ids),
+        reconcile: semantic.reconcile && answering(method(semantic, semantic.reconcile, 'reconcile', 'the semantic backend'), nothing),
+      },
+      planner: given.planner && answering(callable(given.planner, 'planner'), plan),
+      reranker: given.reranker && answering(callable(given.reranker, 'reranker'), ids),
+      countTokens: counting(callable(given.countTokens, 'countTokens')),
     };
   }, 'INVALID_CONFIG');
 }
@@ -321,8 +334,19 @@ function callable(given, name) {
   return given;
 }
 
-function method(owner, name, what) {
-  const given = owner[name];
+/** A counter that promises a number gives none: nothing waits for it, and its promise fails unheard. */
+function counting(count) {
+  return (
+    count &&
+    ((text) => {
+      const counted = count(text);
+      if (typeof counted !== 'number') Promise.resolve(counted).catch(() => {});
+      return counted;
+    })
+  );
+}
+
+function method(owner, given, name, what) {
   if (typeof given !== 'function') throw new ForewordError('INVALID_CONFIG', `${what} has no function \`${name}\``);
   return given.bind(owner);
 }
@@ -340,7 +364,7 @@ function within(promise, ms) {
   return inTime(promise, ms, () => new Error(`no answer within ${ms} ms`));
 }
 
-function nothing(message) {
+function withoutMemory(message) {
   return {
     plan: { shouldRetrieve: false, confidence: 0, topics: [], requests: [], reason: message, stage: 0, signals: {} },
     evidence: [],
@@ -364,9 +388,18 @@ export function defaults() {
 function present(fields) {
   const set = {};
   for (const key of Object.keys(fields)) {
-    if (fields[key] !== undefined && fields[key] !== null) set[key] = fields[key];
+    const value = fields[key];
+    if (value !== undefined && value !== null) set[key] = still(value);
   }
   return set;
+}
+
+/** A signal that can be listened to. */
+function listenable(signal) {
+  if (signal === undefined || signal === null) return undefined;
+  const { aborted, addEventListener, removeEventListener } = signal;
+  if (typeof aborted === 'boolean' && typeof addEventListener === 'function' && typeof removeEventListener === 'function') return signal;
+  throw new ForewordError('INVALID_REQUEST', 'signal is an AbortSignal');
 }
 
 function time(value) {

@@ -1,5 +1,6 @@
 // Instances of the module. One serves every memory that has no home of its own, until it traps; a builder gets one of its own, whose memory is given back with it.
 import { ForewordError, isTyped } from './errors.js';
+import { viewOf } from './source.js';
 import { glue } from './wasm/foreword.js';
 
 let source = () => {
@@ -153,6 +154,11 @@ export class Instance {
     this.#waiting.clear();
   }
 
+  /** Whether something of it is running, which then has called whoever asks. */
+  get busy() {
+    return this.#depth > 0;
+  }
+
   /** Runs something that calls the module at once. @throws ForewordError MODULE_TRAPPED */
   run(act) {
     let result;
@@ -204,8 +210,9 @@ export class Instance {
     return this.run(() => table.share());
   }
 
-  /** Bytes, copied into the module. */
+  /** Bytes, copied into the module, if they are still there. */
   filled(bytes) {
+    viewOf(bytes);
     return this.run((api) => {
       const into = new api.WasmBytes(bytes.length);
       into.push(bytes);

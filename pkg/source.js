@@ -1,18 +1,24 @@
 // Bytes from wherever they are.
 import { ForewordError, reading } from './errors.js';
 
-/** The bytes of a view or buffer as they lie there, not a copy; undefined for anything else. */
-export function viewOf(given) {
-  if (given instanceof Uint8Array) return given;
-  if (given instanceof ArrayBuffer) return new Uint8Array(given);
-  if (ArrayBuffer.isView(given)) return new Uint8Array(given.buffer, given.byteOffset, given.byteLength);
-  return undefined;
+/**
+ * The bytes of a view or buffer as they lie there, not a copy; undefined for anything else. Those that were handed over to a worker are not there any more.
+ * @throws ForewordError with `code`
+ */
+export function viewOf(given, code) {
+  return reading(() => {
+    if (given instanceof ArrayBuffer) return new Uint8Array(given);
+    if (!(given instanceof Uint8Array) && !ArrayBuffer.isView(given)) return undefined;
+    const view = new Uint8Array(given.buffer, given.byteOffset, given.byteLength);
+    // The array itself, where it is one: memories that are given the same one share what is made of it.
+    return given instanceof Uint8Array ? given : view;
+  }, code);
 }
 
 /** The bytes of a static table, if one is given. */
 export function tableOf(given) {
   if (given === undefined) return undefined;
-  const view = reading(() => viewOf(given), 'STATIC_TABLE');
+  const view = viewOf(given, 'STATIC_TABLE');
   if (!view) throw new ForewordError('STATIC_TABLE', 'a static table is a Uint8Array or ArrayBuffer');
   return view;
 }

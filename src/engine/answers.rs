@@ -17,7 +17,7 @@ pub(super) fn answer<'m>(
     let mut report = ProviderReport { id: provider_id.clone(), ..ProviderReport::default() };
     let Outcome::Results(results, unreadable) = outcome else {
         report.status = match outcome {
-            Outcome::TimedOut => ProviderStatus::Timeout,
+            Outcome::TimedOut | Outcome::Overdue => ProviderStatus::Timeout,
             Outcome::Aborted => ProviderStatus::Aborted,
             _ => ProviderStatus::Error,
         };

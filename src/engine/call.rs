@@ -117,6 +117,8 @@ pub enum Outcome {
     Failed(String),
     /// It did not answer in time.
     TimedOut,
+    /// The time for the whole recall was up first.
+    Overdue,
     /// The whole recall was called off.
     Aborted,
 }
@@ -126,6 +128,7 @@ pub(super) fn fault_of(outcome: &Outcome, timeout_ms: f64) -> String {
     match outcome {
         Outcome::Failed(message) => format!("failed: {message}"),
         Outcome::TimedOut => format!("did not answer within {timeout_ms} ms"),
+        Outcome::Overdue => "did not answer before the recall's deadline".to_string(),
         Outcome::Aborted => "was called off".to_string(),
         _ => "answered with something else than was asked for".to_string(),
     }

@@ -80,7 +80,7 @@ pub enum ProviderStatus {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Degraded {
-    /// Which part: `embedder`, `semantic`, `reconcile`, `planner`, `provider`, `reranker`, `deadline`, `module`.
+    /// Which part: `embedder`, `semantic`, `reconcile`, `planner`, `provider`, `reranker`, `countTokens`, `deadline`, `module`.
     pub part: String,
     /// What happened and what was done instead.
     pub message: String,

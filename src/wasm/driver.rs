@@ -12,7 +12,7 @@ use wasm_bindgen_futures::{JsFuture, future_to_promise};
 use super::engine::State;
 use super::host::{AbortController, AbortSignal, Listener, Timer, monotonic_ms};
 use super::value::{ids, message_of, proposed_plan, provider_results, to_js, vectors};
-use crate::engine::{Call, CallKind, Outcome, Recall, RecallResult, Step};
+use crate::engine::{Call, CallKind, Degraded, Outcome, Recall, RecallResult, Step};
 use crate::error::Error;
 use crate::memory::Scope;
 use crate::write::{CountTokens, Utf8Bytes};
@@ -56,8 +56,13 @@ struct PlannerRequest<'a> {
 pub(super) fn advance(state: &State, recall: &mut Recall) -> Step {
     let counter = Counter::of(state);
     let engine = state.engine.borrow().clone();
-    let step = recall.advance(&engine, &counter);
-    if let Step::Done(result) = &step {
+    let mut step = recall.advance(&engine, &counter);
+    if let Step::Done(result) = &mut step {
+        if counter.failed.get() {
+            let message =
+                "the token counter threw or gave no number; bytes were counted, which are never fewer".to_string();
+            result.degraded.push(Degraded { part: "countTokens".to_string(), message });
+        }
         // Kept only if it is a preparation.
         state.engine.borrow_mut().keep(recall, result);
     }
@@ -85,7 +90,7 @@ pub(super) async fn drive(
         if left <= 0.0 || ends.struck.get() || aborted() {
             // Nobody waits any more: what was not begun is not begun.
             for call in calls {
-                recall.settle(call.id, if aborted() { Outcome::Aborted } else { Outcome::TimedOut }, 0.0);
+                recall.settle(call.id, if aborted() { Outcome::Aborted } else { Outcome::Overdue }, 0.0);
             }
             stopped(&mut recall, aborted(), deadline);
             step = advance(state, &mut recall);
@@ -145,10 +150,14 @@ fn round(
                 let race = Promise::race(&Array::of3(&answer, &timer.promise, &stop));
                 match JsFuture::from(race).await {
                     Err(thrown) => Outcome::Failed(message_of(&thrown)),
-                    Ok(value) if value == ends.timed_out || value == ends.deadline => {
-                        ends.struck.set(ends.struck.get() || value == ends.deadline);
+                    Ok(value) if value == ends.timed_out => {
                         controller.abort();
                         Outcome::TimedOut
+                    }
+                    Ok(value) if value == ends.deadline => {
+                        ends.struck.set(true);
+                        controller.abort();
+                        Outcome::Overdue
                     }
                     Ok(value) if value == ends.aborted => {
                         controller.abort();
@@ -219,20 +228,27 @@ fn read(kind: &CallKind, value: &JsValue, most: usize) -> Outcome {
 }
 
 /// Counts tokens with the host's function; where it throws or answers nonsense, bytes are counted, which are never fewer.
-struct Counter(Option<Function>);
+struct Counter {
+    function: Option<Function>,
+    failed: Cell<bool>,
+}
 
 impl Counter {
     fn of(state: &State) -> Counter {
-        Counter(state.count_tokens.borrow().clone())
+        Counter { function: state.count_tokens.borrow().clone(), failed: Cell::new(false) }
     }
 }
 
 impl CountTokens for Counter {
     fn count(&self, text: &str) -> usize {
-        let counted = self.0.as_ref().and_then(|count| count.call1(&JsValue::UNDEFINED, &JsValue::from_str(text)).ok());
+        let Some(function) = &self.function else { return Utf8Bytes.count(text) };
+        let counted = function.call1(&JsValue::UNDEFINED, &JsValue::from_str(text)).ok();
         match counted.and_then(|count| count.as_f64()) {
             Some(count) if count.is_finite() && count >= 0.0 => count.ceil() as usize,
-            _ => Utf8Bytes.count(text),
+            _ => {
+                self.failed.set(true);
+                Utf8Bytes.count(text)
+            }
         }
     }
 }

@@ -63,3 +63,16 @@ test('a window that the user corrected stays hidden after compacting', async () 
     one.dispose();
   }
 });
+
+test('a record is the same whether it is built in or learned, its times as a Date too', async () => {
+  const record = { id: 'gate', statement: 'The harbour gate opens at noon.', created: new Date('2025-11-03'), scope: new (class { tenant = 'acme'; })(), unknown: [new Uint8Array(2), { deep: { deeper: {} } }] };
+  const built = await buildSnapshot({ records: [record] });
+  assert.deepEqual(built.reports, []);
+  const memories = [await Foreword.load(built.bytes), await Foreword.empty()];
+  memories[1].remember(record);
+  const [first, second] = memories.map((memory) => memory.browse({ scope: { tenant: 'acme' }, now: '2025-12-01' }).items);
+  assert.match(first[0].record.created, /^2025-11-03/);
+  assert.deepEqual(first, second);
+  assert.equal(memories[0].browse({ now: '2025-12-01' }).total, 0);
+  memories.forEach((memory) => memory.dispose());
+});

@@ -94,7 +94,8 @@ test('a deadline and a signal bound the whole recall', async () => {
   const memory = await Foreword.load(bytes, { nonce, providers: [{ id: 'hung', topics: '*', timeoutMs: 60_000, search: () => new Promise(() => {}) }] });
   const late = await memory.recall('billing rewrite', { now, deadlineMs: 100 });
   assert.equal(late.providers.find(({ id }) => id === 'hung').status, 'timeout');
-  assert.ok(late.degraded.some(({ part }) => part === 'deadline'));
+  assert.deepEqual(late.degraded.map(({ part }) => part), ['deadline', 'provider']);
+  assert.match(late.degraded[1].message, /before the recall's deadline/);
   assert.ok(holds(late, 'billing-rewrite'));
   const controller = new AbortController();
   const called = memory.recall('billing rewrite', { now, signal: controller.signal });
@@ -196,10 +197,22 @@ test('an injected counter measures the block, and one that lies is not believed 
   const counted = await perWord.recall('What is the state of the billing rewrite?', { now });
   assert.ok(counted.block.recall.split(/\s+/).length <= 120);
   assert.ok(counted.block.recall.length > 300, 'words are larger than bytes');
-  const throwing = await Foreword.load(bytes, { nonce, countTokens() { throw new Error('no'); } });
-  assert.ok((await throwing.recall('What is the state of the billing rewrite?', { now })).block.recall.length > 0);
+  assert.deepEqual(counted.degraded, []);
   perWord.dispose();
-  throwing.dispose();
+  const heard = [];
+  const listener = (reason) => heard.push(reason);
+  process.on('unhandledRejection', listener);
+  const faults = [() => { throw new Error('no'); }, async () => 5, () => Promise.reject(new Error('no')), () => '5', () => NaN, () => -1];
+  for (const countTokens of faults) {
+    const memory = await Foreword.load(bytes, { nonce, countTokens });
+    const { block, degraded } = await memory.recall('What is the state of the billing rewrite?', { now });
+    assert.ok(block.recall.length > 0 && Buffer.byteLength(block.recall) <= 2048);
+    assert.deepEqual(degraded.map(({ part }) => part), ['countTokens']);
+    memory.dispose();
+  }
+  await new Promise((resolve) => setTimeout(resolve, 10));
+  process.off('unhandledRejection', listener);
+  assert.deepEqual(heard, []);
 });
 
 test('an injected embedder that fails leaves the lexical result and says so', async () => {
