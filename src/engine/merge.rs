@@ -2,7 +2,7 @@
 
 use super::hints::Hint;
 use super::{Config, Request, STORE_ID};
-use crate::memory::Timestamp;
+use crate::memory::{Shape, Timestamp};
 use crate::plan::Plan;
 use crate::rank::{Component, Evidence, Flag, Freshness, Repeatable, SourceRef, Standing, deduplicate};
 use crate::retrieve::{Found, Hit, Query, Store, View};
@@ -148,7 +148,7 @@ impl Merge<'_> {
                 scope: theme.scope,
                 ..Evidence::default()
             };
-            self.stand(&mut evidence, None);
+            self.stand(&mut evidence, None, 0.0);
             Some(Draft { merge: self, signature: Signature::of(&evidence.text), evidence, unread: None, lapses: None })
         });
         drafts.collect()
@@ -190,11 +190,13 @@ impl Merge<'_> {
         let importance = facts.and_then(|facts| facts.importance);
         let lapses = facts.and_then(|facts| [facts.expires, facts.valid_until].into_iter().flatten().min());
         let mut draft = Draft { merge: self, evidence, signature, unread: Some(fused), lapses };
-        // Only a plan's topics make the score depend on what the record says.
-        if !self.plan.topics.is_empty() {
+        // Only a plan's topics, and whether a turn asks, make the score depend on what the record says.
+        let turn = self.config.rank.asks != 0.0 && facts.is_some_and(|facts| facts.shape == Shape::Turn);
+        if turn || !self.plan.topics.is_empty() {
             draft.whole();
         }
-        self.stand(&mut draft.evidence, importance);
+        let asks = if turn { text::asked_share(&draft.evidence.text) } else { 0.0 };
+        self.stand(&mut draft.evidence, importance, asks);
         draft
     }
 
@@ -276,7 +278,7 @@ impl Merge<'_> {
         evidence.reasons = vec![format!("place {} of `{}`", place + 1, evidence.provider_id)];
         let in_force = evidence.freshness != Freshness::Historical;
         evidence.freshness = self.config.rank.freshness(evidence.changed, self.view.now, in_force);
-        self.stand(&mut evidence, importance);
+        self.stand(&mut evidence, importance, 0.0);
         Draft { merge: self, signature: Signature::of(&evidence.text), evidence, unread: None, lapses }
     }
 
@@ -287,7 +289,7 @@ impl Merge<'_> {
         known.map_or(topic, |known| known.title.clone())
     }
 
-    fn stand(&self, evidence: &mut Evidence, importance: Option<f32>) {
+    fn stand(&self, evidence: &mut Evidence, importance: Option<f32>, asks: f64) {
         let claimed = evidence.topic.as_ref().is_some_and(|topic| self.plan.topics.contains(topic))
             || self.plan.topics.contains(&evidence.title);
         let standing = Standing {
@@ -295,6 +297,7 @@ impl Merge<'_> {
             importance,
             freshness: evidence.freshness,
             age_days: evidence.changed.zip(self.view.now).map(|(changed, now)| changed.days_until(now)),
+            asks,
             unresolved: evidence.unresolved && self.looks_back,
             plan: if claimed { self.plan.confidence } else { 0.0 },
         };

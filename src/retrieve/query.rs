@@ -49,6 +49,8 @@ pub struct QueryTerm {
 struct Names {
     text: String,
     places: Vec<(usize, usize)>,
+    /// Where the prompt's own words end in the text; names that the user's words stand for come after them.
+    spoken: usize,
 }
 
 /// The longest prompt that is read, in bytes; the rest is passed over.
@@ -62,7 +64,8 @@ impl Names {
     /// Every run of words that is not grammar alone.
     #[inline(never)]
     fn of(words: &[String]) -> Names {
-        let mut names = Names { text: words.join(" "), places: Vec::with_capacity(words.len() * MAX_NAME_WORDS) };
+        let text = words.join(" ");
+        let mut names = Names { spoken: text.len(), text, places: Vec::with_capacity(words.len() * MAX_NAME_WORDS) };
         let mut start = 0;
         for (at, word) in words.iter().enumerate() {
             let mut end = start;
@@ -190,6 +193,30 @@ impl Query {
         self.names.places.iter().filter_map(|(start, end)| self.names.text.get(*start..*end))
     }
 
+    /// Of these names, given by their keys, the one that the prompt names first, with those that are joined to it (`Ana and Jo`) and those that the
+    /// user's own words stand for: what is asked is mostly what they did or said, and the others are whom they did it with.
+    pub fn leading(&self, names: &[String]) -> Vec<&str> {
+        let mut leading: Vec<&str> = Vec::new();
+        let mut end = None;
+        for &(start, stop) in &self.names.places {
+            let Some(name) = self.names.text.get(start..stop).filter(|name| names.iter().any(|known| known == name))
+            else {
+                continue;
+            };
+            let joined = end.is_none_or(|end| {
+                self.names
+                    .text
+                    .get(end..start)
+                    .is_none_or(|between| matches!(between.trim(), "" | "and" | "or" | "und" | "et" | "y"))
+            });
+            if start >= self.names.spoken || joined {
+                leading.push(name);
+                end = end.max(Some(stop));
+            }
+        }
+        leading
+    }
+
     /// The prompt without these names, given by their keys; the whole of it where nothing else is left.
     pub fn without(&self, names: &[String]) -> String {
         let is_name = |word: &str| {
@@ -278,6 +305,22 @@ mod tests {
         let dated: Vec<_> = query.terms.iter().filter(|term| term.dated).map(|term| term.term.as_str()).collect();
         assert_eq!(dated, ["2023"]);
         assert!(query.names().any(|key| key == "rhea"));
+    }
+
+    #[test]
+    fn who_is_named_first_leads() {
+        let wife = KnownEntity { name: "rhea".into(), aliases: vec!["my wife".into()], scope: Scope::global() };
+        let known = ["ana", "jo", "tim", "rhea"].map(String::from);
+        for (prompt, expected) in [
+            ("What did Ana tell Jo?", vec!["ana"]),
+            ("What did Jo say when Tim and Ana came, and where was Jo?", vec!["jo"]),
+            ("Where did Ana, Tim and Jo meet?", vec!["ana", "tim", "jo"]),
+            ("What did Jo promise my wife?", vec!["jo", "rhea"]),
+            ("Who came?", vec![]),
+        ] {
+            let query = Query::new(prompt, std::slice::from_ref(&wife), &Scope::global(), None);
+            assert_eq!(query.leading(&known), expected, "{prompt}");
+        }
     }
 
     #[test]

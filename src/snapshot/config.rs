@@ -13,7 +13,7 @@ pub struct IndexConfig {
     pub fact: ShapeConfig,
     /// Passages of a document.
     pub section: ShapeConfig,
-    /// BM25 over whole sessions and documents.
+    /// BM25 over whole sessions and documents. Default: in full proportion to their length (b 1), for a long one holds more words of any prompt.
     pub group: Bm25,
 }
 
@@ -86,7 +86,7 @@ impl Default for IndexConfig {
             turn: ShapeConfig { asked: 0.3, before: 0.4, after: 0.3, further: 0.15, context: 0.2, ..ShapeConfig::BASE },
             fact: ShapeConfig { bm25: Bm25 { k1: 1.5, b: 0.4 }, before: 0.2, after: 0.2, ..ShapeConfig::BASE },
             section: ShapeConfig { bm25: Bm25 { k1: 1.2, b: 0.75 }, ..ShapeConfig::BASE },
-            group: Bm25 { k1: 1.2, b: 0.75 },
+            group: Bm25 { k1: 1.2, b: 1.0 },
         }
     }
 }

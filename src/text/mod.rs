@@ -22,7 +22,7 @@ pub use escape::{Style, escape, escape_prefix, unescape};
 pub use fold::fold;
 pub use forms::{key, umlauts};
 pub use language::{Language, is_grammar_pair, is_hiragana, is_ideograph, is_korean_ending, language};
-pub use sentences::sentences;
+pub use sentences::{asked_share, sentences};
 pub use signature::{NEAR, Signature, Weight};
 pub use stem::stem;
 pub use stop::{Role, role};

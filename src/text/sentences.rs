@@ -11,6 +11,17 @@ pub fn sentences(text: &str) -> impl Iterator<Item = (&str, bool)> {
     })
 }
 
+/// The share of a text that stands in sentences that ask, 0 to 1, by bytes.
+pub fn asked_share(text: &str) -> f64 {
+    let (mut asked, mut whole) = (0, 0);
+    for (sentence, asks) in sentences(text) {
+        let length = sentence.trim().len();
+        whole += length;
+        asked += if asks { length } else { 0 };
+    }
+    asked as f64 / whole.max(1) as f64
+}
+
 /// Where the first sentence ends; `None` of an empty text.
 fn end_of_first(text: &str) -> Option<usize> {
     let mut chars = text.char_indices().peekable();
@@ -38,6 +49,15 @@ mod tests {
         assert_eq!(found, [("Fine, thanks.", false), (" Is v1.2 out?!", true), (" It is\n", false), ("ready?", true)]);
         assert_eq!(sentences("元気？はい。").map(|(_, asks)| asks).collect::<Vec<_>>(), [true, false]);
         assert_eq!(sentences("").count(), 0);
+    }
+
+    #[test]
+    fn the_share_that_asks_is_of_the_bytes() {
+        for (text, share) in
+            [("", 0.0), ("  ", 0.0), ("Fine.", 0.0), ("Why?", 1.0), ("Yes. How?", 0.5), ("はい。元気？", 0.5)]
+        {
+            assert_eq!(asked_share(text), share, "{text:?}");
+        }
     }
 
     proptest::proptest! {

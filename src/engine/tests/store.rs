@@ -63,6 +63,50 @@ fn every_field_is_searched_and_neighbours_at_low_weight() {
     assert_eq!(search(&engine, "thylacine"), ["turn0", "turn1"], "the neighbour counts for less");
 }
 
+/// A turn of one conversation.
+fn said(at: u32, speaker: &str, text: &str) -> Record {
+    let mut record = Record { kind: "turn".into(), ..Record::new(format!("{speaker}{at}"), text) };
+    record.source.session = format!("s{at}");
+    record.source.position = Some(at);
+    record.source.speaker = speaker.into();
+    record
+}
+
+#[test]
+fn turns_that_ask_stand_behind_those_that_tell() {
+    let engine = engine(vec![
+        said(0, "Ana", "The kiln for the pottery? Did the kiln break?"),
+        said(1, "Ana", "The pottery has a new kiln, it came by truck."),
+        said(2, "Ana", "Look, the kiln of the pottery. Is it hot?"),
+    ]);
+    let result = engine.run(engine.search(ask("the kiln of the pottery")).unwrap());
+    let asks = |id: &str| {
+        let entry = result.evidence.iter().find(|entry| entry.id == id).unwrap();
+        entry.components.iter().find(|component| component.name == "asks").map(|asks| (asks.value, asks.contribution))
+    };
+    assert_eq!(asks("Ana0"), Some((1.0, -0.15)));
+    assert_eq!(asks("Ana1"), None);
+    let (share, taken) = asks("Ana2").unwrap();
+    assert!((0.2..0.5).contains(&share) && taken == -0.15 * share);
+    assert_eq!(result.evidence.last().map(|entry| entry.id.as_str()), Some("Ana0"));
+}
+
+#[test]
+fn of_several_whom_the_prompt_names_the_first_counts_most() {
+    let engine = engine(vec![
+        said(0, "Ana", "The kiln will come on Tuesday."),
+        said(1, "Jo", "The kiln will come on Tuesday, I hear."),
+        said(2, "Tim", "The kiln will come on Tuesday, they say."),
+    ]);
+    for (prompt, first) in [
+        ("What did Ana tell Jo about the kiln?", "Ana0"),
+        ("What did Jo tell Ana about the kiln?", "Jo1"),
+        ("What did Tim say to Ana and Jo about the kiln?", "Tim2"),
+    ] {
+        assert_eq!(search(&engine, prompt).first().map(String::as_str), Some(first), "{prompt}");
+    }
+}
+
 #[test]
 fn rankings_take_twenty_and_ten_and_both_are_settings() {
     let records = (0..60).map(|at| Record::new(format!("r{at}"), format!("Falcon number {at} has landed.")));
