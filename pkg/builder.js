@@ -3,6 +3,7 @@ import { ForewordError, checkKeys, checkText, reading } from './errors.js';
 import { another, current, init } from './instance.js';
 import { SLICE_MS, pacer, turn } from './pace.js';
 import { still } from './plain.js';
+import { Batch } from './records.js';
 import { tableOf } from './source.js';
 
 /**
@@ -25,15 +26,36 @@ export async function buildSnapshot(options) {
   reports.push(...read.reports);
   for await (const topic of both(read.topics, listed(topics, 'topics'))) put(instance, topic, (topic) => builder.addTopic(topic));
   for await (const entity of both(read.entities, listed(entities, 'entities'))) put(instance, entity, (entity) => builder.addEntity(entity));
-  for await (const record of both(noted, listed(records, 'records'))) {
+  const add = (record) => {
     try {
       put(instance, record, (record) => builder.add(record));
     } catch (error) {
       if (error.code !== 'INVALID_RECORD') throw error;
       reports.push(skipped(() => record.id, error.message));
     }
+  };
+  let batch = new Batch();
+  const flush = () => {
+    while (batch.records.length) {
+      const { records, utf8, numbers } = batch;
+      batch = new Batch();
+      const added = instance.run(() => builder.addBatch(utf8, numbers));
+      if (added === records.length) return;
+      // What was refused is given once more by itself, which says why.
+      add(records[added]);
+      records.slice(added + 1).forEach(give);
+    }
+  };
+  const give = (record) => {
+    const fits = batch.add(record);
+    if (!fits || batch.isFull) flush();
+    if (!fits) add(record);
+  };
+  for await (const record of both(noted, listed(records, 'records'))) {
+    give(record);
     await pause();
   }
+  flush();
   // A record at a time at first: in a cold module they take milliseconds each.
   for (let size = 1, done = false; !done; ) {
     const began = performance.now();

@@ -38,10 +38,33 @@ pub fn idf(count: usize, frequency: usize) -> f32 {
 #[derive(Default)]
 pub struct Vocabulary {
     terms: FxHashMap<Box<str>, u32>,
-    /// Folded surface → its number among `words`. One map a kind.
-    surfaces: [FxHashMap<Box<str>, u32>; 4],
+    /// Kind and folded surface → its number among `words`.
+    surfaces: FxHashMap<Short, u32>,
+    /// The few that are longer. One map a kind.
+    long_surfaces: [FxHashMap<Box<str>, u32>; 4],
     /// What each surface became, so that it is looked at once.
     words: Vec<Word>,
+}
+
+/// A kind and a surface of up to fifteen bytes: hashed and compared as two numbers.
+type Short = (u64, u64);
+
+fn short(kind: usize, surface: &str) -> Option<Short> {
+    let bytes = surface.as_bytes();
+    let length = bytes.len();
+    // Loads of a known width: a copy of so few bytes is a call in WebAssembly.
+    let [low, high] = if let (Some(first), Some(last)) = (bytes.first_chunk(), bytes.last_chunk()) {
+        [
+            u64::from_le_bytes(*first),
+            u64::from_le_bytes(*last).checked_shr(8 * 16_u32.checked_sub(length as u32)?).unwrap_or(0),
+        ]
+    } else if let (Some(first), Some(last)) = (bytes.first_chunk(), bytes.last_chunk()) {
+        [u64::from(u32::from_le_bytes(*first)) | u64::from(u32::from_le_bytes(*last)) << (8 * (length - 4)), 0]
+    } else {
+        [bytes.iter().rev().fold(0, |low, byte| low << 8 | u64::from(*byte)), 0]
+    };
+    // The last byte is free for the length, without which a NUL would be lost, and the kind.
+    (length < 16).then_some((low, high | ((kind << 4 | length) as u64) << 56))
 }
 
 /// What a surface became.
@@ -78,7 +101,11 @@ impl Vocabulary {
             Kind::Identifier => 2,
             Kind::Bigram => 3,
         };
-        let known = self.surfaces.get(kind).and_then(|surfaces| surfaces.get(token.surface));
+        let short = short(kind, token.surface);
+        let known = match short {
+            Some(short) => self.surfaces.get(&short),
+            None => self.long_surfaces.get(kind).and_then(|surfaces| surfaces.get(token.surface)),
+        };
         if let Some(&word) = known.and_then(|&number| self.words.get(number as usize)) {
             return word;
         }
@@ -93,10 +120,11 @@ impl Vocabulary {
             topical: long && (token.kind == Kind::Word && role == Role::Content || token.kind == Kind::Identifier),
             answers: Answer::ALL.map(|kind| kind.is_given_by(token)),
         };
-        if let Some(surfaces) = self.surfaces.get_mut(kind) {
-            surfaces.insert(token.surface.into(), word.number);
-            self.words.push(word);
-        }
+        match short {
+            Some(short) => self.surfaces.insert(short, word.number),
+            None => self.long_surfaces.get_mut(kind).and_then(|long| long.insert(token.surface.into(), word.number)),
+        };
+        self.words.push(word);
         word
     }
 }

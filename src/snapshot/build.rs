@@ -284,6 +284,7 @@ impl SnapshotBuilder {
                 if let Some(model) = &self.model {
                     work.buffer.resize(model.dimensions(), 0.0);
                     work.batch = model.batch();
+                    work.alone.values.reserve_exact(self.records.len() * model.dimensions());
                 }
                 work.phase = Phase::Analyse;
                 return false;
@@ -446,6 +447,7 @@ impl SnapshotBuilder {
         Ok(file.finish())
     }
 
+    #[inline(never)]
     fn head(&mut self) -> Result<Writer, Error> {
         let work = &mut self.work;
         let (model, dimensions) = match (&self.model, &self.external) {
@@ -512,6 +514,7 @@ impl Work {
     }
 
     /// Scopes, groups, neighbours, and who replaced whom.
+    #[inline(never)]
     fn relate(&mut self, records: &mut [Record], ids: &FxHashMap<String, u32>) {
         let replaced = resolve_supersession(records, ids, &self.elsewhere);
         let mut scope_numbers: FxHashMap<Scope, u32> = FxHashMap::default();
@@ -574,6 +577,7 @@ impl Work {
         }
     }
 
+    #[inline(never)]
     fn analyse(&mut self, record: &Record, weights: &ShapeConfig, catalog: &Catalog) {
         let Read { statement, asked, answers } = self.read(record);
         let statement = merge(statement);
@@ -617,6 +621,7 @@ impl Work {
     }
 
     /// Cuts a record's text into the terms of its statement, signs the text, and embeds it if the model does so token by token.
+    #[inline(never)]
     fn read(&mut self, record: &Record) -> Read {
         let (mut read, words) = (Read::default(), &mut self.words);
         words.clear();
@@ -676,6 +681,7 @@ impl Work {
     }
 
     /// Mean lengths per scope and shape: one scope's texts must not move another's scores.
+    #[inline(never)]
     fn measure(&mut self) {
         let mut sums: FxHashMap<(u32, Shape), (f32, u32)> = FxHashMap::default();
         for (facts, length) in self.facts.iter().zip(&self.lengths) {
@@ -687,6 +693,7 @@ impl Work {
             sums.into_iter().map(|(key, (sum, records))| (key, (sum / records as f32).max(1.0))).collect();
     }
 
+    #[inline(never)]
     fn index(&mut self, at: usize, config: &IndexConfig) {
         let (Some(facts), Some(own), Some(length)) = (self.facts.get(at), self.own.get(at), self.lengths.get(at))
         else {
@@ -718,6 +725,7 @@ impl Work {
             .filter(|(_, weight)| *weight > 0.0)
     }
 
+    #[inline(never)]
     fn index_groups(&mut self, bm25: Bm25) {
         let mut documents = Vec::with_capacity(self.groups.len());
         for members in &self.groups {
@@ -745,12 +753,14 @@ impl Work {
         }
     }
 
+    #[inline(never)]
     fn embed(&mut self, record: &Record, model: &dyn EmbeddingModel) {
         model.embed(&embedding_text(record), &mut self.buffer);
         self.alone.push(&self.buffer);
     }
 
     /// Adds to a record's vector its share of its neighbours'.
+    #[inline(never)]
     fn blend(&mut self, at: usize, config: &IndexConfig) {
         let context = self.facts.get(at).map_or(0.0, |facts| config.of(facts.shape).context);
         let neighbours = self.neighbours.get(at).copied().unwrap_or_default();
@@ -775,6 +785,7 @@ impl Work {
 }
 
 /// Whether a record's text is shaped like an instruction to a model.
+#[inline(never)]
 pub fn reads_like_instruction(record: &Record) -> bool {
     instruction_like(&record.statement) || instruction_like(&record.title)
 }

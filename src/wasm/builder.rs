@@ -2,6 +2,7 @@ use serde::Serialize;
 use wasm_bindgen::prelude::*;
 
 use super::load::{WasmTable, model_of};
+use super::unpack::Unpacker;
 use super::value::{from_js, throw, to_js};
 use crate::engine::{Config, Request};
 use crate::error::{Error, ErrorCode};
@@ -28,6 +29,19 @@ impl WasmBuilder {
     pub fn add(&self, record: JsValue) -> Result<(), JsValue> {
         let record: Record = from_js(record, ErrorCode::InvalidRecord, "record")?;
         self.with(|builder| builder.add(record))
+    }
+
+    /// Adds the records of a batch and says how many: the next one, if there is one, has to cross by itself.
+    #[wasm_bindgen(js_name = addBatch)]
+    pub fn add_batch(&self, utf8: &[u8], numbers: &[f64]) -> Result<usize, JsValue> {
+        let mut unpacker = Unpacker::new(std::str::from_utf8(utf8).unwrap_or(""), numbers);
+        let mut added = 0;
+        self.with(|builder| {
+            while unpacker.record().is_some_and(|record| builder.add(record).is_ok()) {
+                added += 1;
+            }
+            Ok(added)
+        })
     }
 
     #[wasm_bindgen(js_name = addTopic)]

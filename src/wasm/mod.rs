@@ -7,6 +7,7 @@ mod host;
 mod load;
 mod pack;
 mod reconcile;
+mod unpack;
 mod value;
 
 pub use builder::{WasmBuilder, WasmNotes};

@@ -48,16 +48,16 @@ impl Rule {
     }
 }
 
-/// One bit for each pair of letters that begins an anchor: nearly every other word is passed over at once.
-const BEGINNINGS: [u64; 16] = {
-    let mut bits = [0; 16];
+/// One bit for the first three letters of each anchor, many to a bit: nearly every other word is passed over at once.
+const BEGINNINGS: [u64; 64] = {
+    let mut bits = [0; 64];
     let mut rule = 0;
     while rule < RULES.len() {
         let anchors = RULES[rule].anchors;
         let mut anchor = 0;
         while anchor < anchors.len() {
             let word = anchors[anchor].as_bytes();
-            let at = beginning(word[1], word[2]);
+            let at = beginning(word[1], word[2], word[3]);
             bits[at / 64] |= 1 << (at % 64);
             anchor += 1;
         }
@@ -66,16 +66,14 @@ const BEGINNINGS: [u64; 16] = {
     bits
 };
 
-const fn beginning(first: u8, second: u8) -> usize {
-    (first as usize * 31 + second as usize) % 1024
+const fn beginning(first: u8, second: u8, third: u8) -> usize {
+    ((first as usize * 31 + second as usize) * 31 + third as usize) % 4096
 }
 
 fn may_begin_anchor(words: &str, space: usize) -> bool {
-    let letter = |offset| words.as_bytes().get(space + offset).copied();
-    let (Some(first), Some(second)) = (letter(1), letter(2)) else {
-        return false;
-    };
-    let at = beginning(first, second);
+    let letters = words.as_bytes().get(space + 1..).and_then(|rest| rest.first_chunk());
+    let Some([first, second, third]) = letters else { return false };
+    let at = beginning(*first, *second, *third);
     BEGINNINGS.get(at / 64).is_some_and(|bits| bits >> (at % 64) & 1 == 1)
 }
 
@@ -96,28 +94,52 @@ fn may_hold_markup(text: &str) -> bool {
     text.bytes().any(|byte| matches!(byte, b'<' | b'[' | b'#'))
 }
 
+/// What [`fold_ascii`] makes of a byte: a letter or digit in lower case, or one of the below.
+const FOLDED: [u8; 256] = {
+    let mut folded = [REFUSED; 256];
+    let mut byte = 0;
+    while byte < 128 {
+        folded[byte as usize] = match byte {
+            b'a'..=b'z' | b'0'..=b'9' => byte,
+            b'A'..=b'Z' => byte.to_ascii_lowercase(),
+            b'.' | b'!' | b'?' | b';' => SENTENCE,
+            b' '..=b'~' | b'\n' | b'\t' => SPACE,
+            _ => REFUSED,
+        };
+        byte += 1;
+    }
+    folded
+};
+const REFUSED: u8 = 0;
+/// The end of a sentence where white space or nothing follows.
+const SENTENCE: u8 = 1;
+const SPACE: u8 = b' ';
+
 /// [`fold`] for nearly every text: of visible ASCII and line ends.
 fn fold_ascii(text: &str) -> Option<Folded> {
     // A sentence's end takes three bytes.
     let mut words = Vec::with_capacity(text.len() + text.len() / 8 + 16);
-    words.push(b' ');
-    let mut bytes = text.bytes().peekable();
-    while let Some(byte) = bytes.next() {
-        match byte {
-            b'a'..=b'z' | b'0'..=b'9' => words.push(byte),
-            b'A'..=b'Z' => words.push(byte.to_ascii_lowercase()),
-            b'.' | b'!' | b'?' | b';' if bytes.peek().is_none_or(|next| matches!(next, b' ' | b'\n' | b'\t')) => {
-                words.extend_from_slice(b" . ");
-            }
-            b' '..=b'~' | b'\n' | b'\t' => {
-                if words.last() != Some(&b' ') {
-                    words.push(b' ');
-                }
-            }
-            _ => return None,
+    words.push(SPACE);
+    let bytes = text.as_bytes();
+    let mut last = SPACE;
+    for (at, byte) in bytes.iter().enumerate() {
+        let mut folded = FOLDED.get(usize::from(*byte)).copied().unwrap_or(REFUSED);
+        if folded == REFUSED {
+            return None;
         }
+        if folded == SENTENCE {
+            if bytes.get(at + 1).is_none_or(|next| matches!(next, b' ' | b'\n' | b'\t')) {
+                words.extend_from_slice(b" .");
+                last = b'.';
+            }
+            folded = SPACE;
+        }
+        if folded != SPACE || last != SPACE {
+            words.push(folded);
+        }
+        last = folded;
     }
-    words.push(b' ');
+    words.push(SPACE);
     let raw = if may_hold_markup(text) { text.to_ascii_lowercase() } else { String::new() };
     Some(Folded { raw, words: String::from_utf8(words).ok()? })
 }

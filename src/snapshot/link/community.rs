@@ -24,6 +24,7 @@ pub(super) struct Communities {
 
 impl Communities {
     /// Lets a record choose its label again.
+    #[inline(never)]
     pub(super) fn spread(&mut self, edges: &[(u32, f32)], record: usize, records: usize) {
         if self.labels.is_empty() {
             self.labels = (0..records as u32).collect();
@@ -58,6 +59,7 @@ impl Communities {
     }
 
     /// Puts a record with the others of its label.
+    #[inline(never)]
     pub(super) fn gather(&mut self, record: usize) {
         let label = self.labels.get(record).copied().unwrap_or(NO_LINK) as usize;
         self.numbers.resize(self.labels.len(), NO_LINK);

@@ -31,6 +31,7 @@ type Rank = Reverse<(u8, Option<Timestamp>, usize)>;
 
 impl Entities {
     /// Adds the next record.
+    #[inline(never)]
     pub(super) fn add(&mut self, known: &Known<'_>, at: usize) {
         let mut named = Vec::new();
         if let (Some(record), Some(facts)) = (known.records.get(at), known.linked(at)) {

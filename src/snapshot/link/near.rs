@@ -8,7 +8,7 @@ const NEIGHBOURS: usize = 8;
 /// The heaviest terms of a record that neighbours are looked for by.
 const TERMS: usize = 16;
 /// Postings that are read for one record, rarest terms first: the bound that keeps the whole from growing with the square.
-const POSTINGS: usize = 2048;
+const POSTINGS: usize = 1024;
 /// Cosine from which a record is a neighbour.
 const NEAR: f32 = 0.12;
 /// Records that are counted besides those of a scope and hold none of its terms: in a store of five, a term that four hold still says something.
@@ -74,6 +74,7 @@ impl Numbers {
 }
 
 impl Near {
+    #[inline(never)]
     pub(super) fn count(&mut self, known: &Known<'_>, record: usize) {
         let (Some(facts), Some(terms)) = (known.linked(record), known.terms.get(record)) else { return };
         let scope = facts.scope as usize;
@@ -96,6 +97,7 @@ impl Near {
     }
 
     /// Ends the counting.
+    #[inline(never)]
     pub(super) fn counted(&mut self) {
         for list in &mut self.lists {
             let size = self.sizes.get(list.scope as usize).copied().unwrap_or(0);
@@ -104,6 +106,7 @@ impl Near {
     }
 
     /// Weighs the terms of the next record.
+    #[inline(never)]
     pub(super) fn weigh(&mut self, known: &Known<'_>, record: usize) {
         let mut vector = Vec::new();
         if let (Some(facts), Some(terms)) = (known.linked(record), known.terms.get(record)) {
@@ -133,6 +136,7 @@ impl Near {
     }
 
     /// Ends the weighing: the records of each list, side by side.
+    #[inline(never)]
     pub(super) fn weighed(&mut self) {
         let mut all = 0;
         for list in &mut self.lists {
@@ -159,6 +163,7 @@ impl Near {
     }
 
     /// Finds the neighbours of the next record.
+    #[inline(never)]
     pub(super) fn find(&mut self, known: &Known<'_>, record: usize) {
         let mut scores = std::mem::take(&mut self.scores);
         scores.resize(known.records.len(), 0.0);
@@ -216,6 +221,7 @@ impl Near {
         list.map_or(0.0, |list| list.rarity)
     }
 
+    #[inline(never)]
     pub(super) fn write(self, parts: &mut LinksParts) {
         for near in self.near {
             push_part(&mut parts.near, &mut parts.near_ends, near.iter().map(|(other, _)| *other));

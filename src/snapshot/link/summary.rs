@@ -25,6 +25,7 @@ pub(super) struct Summaries {
 }
 
 /// Puts the most central members first: those with the strongest links to the others, and the important ones.
+#[inline(never)]
 pub(super) fn order(members: &mut [u32], known: &Known<'_>, near: &Near) {
     let mut sorted = members.to_vec();
     sorted.sort_unstable();
@@ -49,6 +50,7 @@ struct Word {
 
 impl Summaries {
     /// Chooses the title and the sentences of the next community.
+    #[inline(never)]
     pub(super) fn add(&mut self, members: &[u32], known: &mut Known<'_>, near: &Near) {
         let read: Vec<u32> = members.iter().copied().take(READ).collect();
         let scope = read.first().and_then(|first| known.facts.get(*first as usize)).map_or(0, |facts| facts.scope);
