@@ -44,8 +44,8 @@ const RECORD = named([
 
 const SOURCE = named([['text', 'provider'], ['text', 'uri'], ['text', 'session'], ['text', 'speaker'], ['place', 'position']]);
 
-/** Fields that the module reads and this does not: a record that has one crosses by itself. */
-const OTHERS = new Set(['status']);
+/** Fields that the module reads and this does not: a record that has one, or says itself how it is written, crosses by itself. */
+const OTHERS = new Set(['status', 'toJSON']);
 
 function isPlain(value) {
   return value !== null && typeof value === 'object' && Object.getPrototypeOf(value) === Object.prototype;
