@@ -207,7 +207,7 @@ impl Merge<'_> {
         // A record that does not decode is told by its score and id alone.
         let record = self.store.segment(hit).record(hit.record).unwrap_or_default();
         evidence.reasons = self.reasons(fused);
-        evidence.text = record.text().to_string();
+        evidence.text = if record.statement.is_empty() { record.title.clone() } else { record.statement };
         evidence.sources = vec![SourceRef {
             provider_id: if record.source.provider.is_empty() { STORE_ID.to_string() } else { record.source.provider },
             id: record.id,

@@ -24,7 +24,7 @@ const COMMANDS: &[&str] = &[
 ];
 
 /// For each phrase, the [`mark`] of its first word.
-const MARKS: [u64; CONTINUITY.len()] = {
+static MARKS: [u64; CONTINUITY.len()] = {
     let mut marks = [0; CONTINUITY.len()];
     let mut at = 0;
     while at < marks.len() {
@@ -50,7 +50,7 @@ pub fn continuity(words: &[&str]) -> impl Iterator<Item = &'static str> {
     let marks = words.iter().fold(0, |marks, word| marks | mark(word));
     let spoken =
         if words.iter().all(|word| word.is_ascii()) { String::new() } else { format!(" {} ", words.join(" ")) };
-    let phrases = CONTINUITY.iter().copied().zip(MARKS).filter(move |(_, mark)| marks & mark != 0);
+    let phrases = CONTINUITY.iter().copied().zip(&MARKS).filter(move |(_, mark)| marks & **mark != 0);
     phrases.map(|(phrase, _)| phrase).filter(move |phrase| {
         if phrase.is_ascii() { contains(words, phrase) } else { bigrams_contain(&spoken, phrase) }
     })

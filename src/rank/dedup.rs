@@ -47,13 +47,13 @@ pub fn deduplicate<T: Repeatable>(results: Vec<T>) -> Vec<T> {
 
 fn may_repeat<T: Repeatable>(a: &T, b: &T) -> bool {
     let (one, other) = (a.evidence(), b.evidence());
-    one.freshness == other.freshness && one.scope == other.scope && a.signature().may_repeat(b.signature())
+    a.signature().may_repeat(b.signature()) && one.freshness == other.freshness && one.scope == other.scope
 }
 
 /// Whether both are one record of one provider in one scope.
 #[inline(never)]
 fn is_same(a: &Evidence, b: &Evidence) -> bool {
-    a.provider_id == b.provider_id && a.id == b.id && a.scope == b.scope
+    a.id == b.id && a.provider_id == b.provider_id && a.scope == b.scope
 }
 
 /// Marks results from different documents that state different things about one subject and predicate.

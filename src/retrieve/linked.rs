@@ -1,4 +1,7 @@
+use smallvec::SmallVec;
+
 use super::{Found, Hit, Part, Query, SearchConfig};
+use crate::index::{Links, U32s};
 
 /// Hits that lend to what they are linked to: the best few.
 const SEEDS: usize = 5;
@@ -25,30 +28,27 @@ pub(super) fn lend(parts: &[Part<'_>], found: &mut Found, query: &Query, config:
         if links.is_empty() {
             continue;
         }
+        let of_part = seeds.iter().filter(|(part, ..)| usize::from(*part) == number);
+        let seeds: Vec<(Linked, f32)> =
+            of_part.map(|(_, record, weight)| (Linked::of(links, *record), *weight)).collect();
         let named: Vec<u32> = query.names().flat_map(|key| links.entities_of_key(key)).collect();
         for hit in found.hits.iter_mut().filter(|hit| usize::from(hit.part) == number && matched(hit)) {
-            let entities = links.entities_of(hit.record);
+            let own = Linked::of(links, hit.record);
             let telling = |entity: u32| links.records_of(entity).len() < TELLING;
             let mut worth = 0.0;
             if named.iter().any(|name| telling(*name) && links.records_of(*name).iter().any(|top| top == hit.record)) {
                 worth += SHARED_ENTITY;
             }
-            for (_, seed, weight) in
-                seeds.iter().filter(|(part, seed, _)| usize::from(*part) == number && *seed != hit.record)
-            {
-                let near = |from: u32, to: u32| {
-                    links
-                        .neighbours_of(from)
-                        .find(|(near, _)| *near == to)
-                        .map_or(0.0, |(_, near)| f32::from(near) / 255.0)
-                };
-                let mut strength = near(*seed, hit.record).max(near(hit.record, *seed));
-                let seeds_entities = links.entities_of(*seed);
-                if entities.iter().any(|entity| telling(entity) && seeds_entities.iter().any(|other| other == entity)) {
+            for (seed, weight) in seeds.iter().filter(|(seed, _)| seed.record != hit.record) {
+                let mut strength = seed.nearness_of(hit.record).max(own.nearness_of(seed.record));
+                if own
+                    .entities
+                    .iter()
+                    .any(|entity| telling(entity) && seed.entities.iter().any(|other| other == entity))
+                {
                     strength += SHARED_ENTITY;
                 }
-                let community = links.community_of(hit.record);
-                if community.is_some() && community == links.community_of(*seed) {
+                if own.community.is_some() && own.community == seed.community {
                     strength += SHARED_COMMUNITY;
                 }
                 worth += weight * strength;
@@ -63,6 +63,26 @@ pub(super) fn lend(parts: &[Part<'_>], found: &mut Found, query: &Query, config:
     }
     if changed {
         super::search::sort(&mut found.hits);
+    }
+}
+
+/// What a record is linked to.
+struct Linked<'a> {
+    record: u32,
+    neighbours: SmallVec<[(u32, u8); 16]>,
+    entities: U32s<'a>,
+    community: Option<u32>,
+}
+
+impl<'a> Linked<'a> {
+    fn of(links: Links<'a>, record: u32) -> Linked<'a> {
+        let (neighbours, entities) = (links.neighbours_of(record).collect(), links.entities_of(record));
+        Linked { record, neighbours, entities, community: links.community_of(record) }
+    }
+
+    /// How near another record is among the neighbours, 0 to 1; 0 where it is none.
+    fn nearness_of(&self, record: u32) -> f32 {
+        self.neighbours.iter().find(|(near, _)| *near == record).map_or(0.0, |(_, near)| f32::from(*near) / 255.0)
     }
 }
 
