@@ -312,6 +312,14 @@ impl Probe {
     /// For each of the vectors whose signs these are, `width` bytes each, the weights of the dimensions in which they differ, added up; and how many
     /// there are of each sum.
     fn distances(&self, signs: &[u8], width: usize, out: &mut Vec<u16>, histogram: &mut [u32]) {
+        /// Vectors of one call: a WebAssembly engine goes over to optimized code only between two.
+        const CALL: usize = 1024;
+        out.reserve(signs.len() / width);
+        signs.chunks(CALL * width).for_each(|signs| self.distances_of(signs, width, out, histogram));
+    }
+
+    #[inline(never)]
+    fn distances_of(&self, signs: &[u8], width: usize, out: &mut Vec<u16>, histogram: &mut [u32]) {
         let mut counted = |distance: u32| {
             if let Some(count) = histogram.get_mut(distance as usize) {
                 *count += 1;

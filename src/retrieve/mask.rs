@@ -73,7 +73,26 @@ impl View {
             segment.kinds().iter().map(|kind| self.kinds.is_empty() || self.kinds.contains(kind)).collect();
         let mut bits = vec![0u64; segment.len().div_ceil(64)];
         let mut visible = 0;
-        for (record, facts) in segment.all_facts().enumerate() {
+        for (word, first) in bits.iter_mut().zip((0..).step_by(64)) {
+            *word = self.word(segment, first, (&scopes, &kinds), span, hidden);
+            visible += word.count_ones() as usize;
+        }
+        Mask { bits: (visible < segment.len()).then_some(bits), visible }
+    }
+
+    /// A bit for each of 64 records that may be retrieved. By itself because a WebAssembly engine goes over to optimized code only between two calls:
+    /// a loop over all records would be walked through slowly to its end.
+    #[inline(never)]
+    fn word(
+        &self,
+        segment: &Segment,
+        first: usize,
+        (scopes, kinds): (&[bool], &[bool]),
+        span: &mut Span,
+        hidden: &mut dyn FnMut(u32) -> bool,
+    ) -> u64 {
+        let mut word = 0;
+        for (facts, at) in segment.facts_from(first).take(64).zip(0..) {
             if let Some(now) = self.now {
                 for moment in [facts.expires, facts.valid_from, facts.valid_until].into_iter().flatten() {
                     span.cut(moment, now);
@@ -81,17 +100,10 @@ impl View {
             }
             let in_scope = scopes.get(facts.scope as usize).copied().unwrap_or(false);
             let of_kind = kinds.get(facts.kind as usize).copied().unwrap_or(false);
-            if in_scope
-                && of_kind
-                && self.admits(&facts)
-                && !hidden(record as u32)
-                && let Some(word) = bits.get_mut(record / 64)
-            {
-                *word |= 1 << (record % 64);
-                visible += 1;
-            }
+            let admitted = in_scope && of_kind && self.admits(&facts) && !hidden(first as u32 + at);
+            word |= u64::from(admitted) << at;
         }
-        Mask { bits: (visible < segment.len()).then_some(bits), visible }
+        word
     }
 }
 

@@ -289,7 +289,8 @@ impl Store {
             let hidden: BTreeSet<u32> = self.hidden.iter().filter_map(|id| self.base.find(id)).collect();
             let base = view.mask(&self.base, span, &mut |record| {
                 let corrected = || self.facts(BASE, record).is_none_or(|facts| !view.admits(&facts));
-                hidden.contains(&record) || (self.corrected.contains(&record) && corrected())
+                (!hidden.is_empty() && hidden.contains(&record))
+                    || (!self.corrected.is_empty() && self.corrected.contains(&record) && corrected())
             });
             [base, view.mask(self.overlay(), span, &mut |_| false)]
         })

@@ -237,8 +237,13 @@ impl Segment {
 
     /// The facts of all records, in order.
     pub fn all_facts(&self) -> impl ExactSizeIterator<Item = Facts> + '_ {
+        self.facts_from(0)
+    }
+
+    /// The facts of the records from one on, in order.
+    pub fn facts_from(&self, first: usize) -> impl ExactSizeIterator<Item = Facts> + '_ {
         let columns = self.fact_columns();
-        (0..self.len()).map(move |record| columns.read(record).unwrap_or(Facts::NONE))
+        (first.min(self.len())..self.len()).map(move |record| columns.read(record).unwrap_or(Facts::NONE))
     }
 
     /// When each record begins to hold: valid from, else created. In order.
