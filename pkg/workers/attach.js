@@ -31,9 +31,9 @@ export function nothingElse(unknown) {
 export async function attach(request, given, context, outgoing = request) {
   const shape = shapeOf(new URL(request.url).pathname);
   if (!shape || !mayBeEdited(outgoing, given.maxBytes)) return { request: outgoing, answered() {} };
-  const { bytes, stream } = await readUpTo(outgoing.body, given.maxBytes);
+  const { bytes, longer } = await readUpTo(outgoing, given.maxBytes);
   const as = (body) => ({ request: withBody(outgoing, body), answered() {} });
-  if (stream) return as(stream);
+  if (longer) return as(longer);
   const text = textOf(bytes);
   const body = text === undefined ? undefined : understood(text, shape);
   if (!body) return as(bytes);

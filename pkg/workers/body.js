@@ -11,7 +11,7 @@ export function mayBeEdited(request, maxBytes) {
     request.method === 'POST' &&
     request.body !== null &&
     !request.bodyUsed &&
-    !request.body.locked &&
+    !request.body?.locked &&
     /^application\/([\w.-]+\+)?json\s*(;|$)/i.test(headers.get('content-type') ?? '') &&
     (encoding === '' || encoding === 'identity') &&
     !VOUCHING.some((name) => headers.has(name)) &&
@@ -19,9 +19,19 @@ export function mayBeEdited(request, maxBytes) {
   );
 }
 
-/** `{ bytes }`, or `{ stream }` of the same bytes when there are more than `maxBytes`. Rejects when the sender breaks off. */
-export async function readUpTo(body, maxBytes) {
-  const reader = body.getReader();
+/** Whether the host gives a request's body as a whole only, as Firefox does: there it is not to be seen, nor does it go over into another request. */
+export function isHidden({ body, method }) {
+  return body === undefined && method !== 'GET' && method !== 'HEAD';
+}
+
+/** `{ bytes }` of a body, or all of it as `{ longer }` when that is more than `maxBytes`. Rejects when the sender breaks off. */
+export async function readUpTo(request, maxBytes) {
+  if (isHidden(request)) {
+    const bytes = new Uint8Array(await request.arrayBuffer());
+    return bytes.length > maxBytes ? { longer: bytes } : { bytes };
+  }
+  if (!request.body) return { bytes: new Uint8Array() };
+  const reader = request.body.getReader();
   const chunks = [];
   let length = 0;
   for (;;) {
@@ -29,7 +39,7 @@ export async function readUpTo(body, maxBytes) {
     if (done) break;
     chunks.push(value);
     length += value.byteLength;
-    if (length > maxBytes) return { stream: resumed(chunks, reader) };
+    if (length > maxBytes) return { longer: resumed(chunks, reader) };
   }
   const bytes = new Uint8Array(length);
   let at = 0;

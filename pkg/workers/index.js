@@ -1,6 +1,7 @@
 // Middleware for whatever speaks fetch: Cloudflare Workers, Deno, Bun, service workers, Node.
 import { ForewordError } from '../errors.js';
 import { attach, settings } from './attach.js';
+import { isHidden } from './body.js';
 
 export { searchHandler } from './search.js';
 
@@ -13,7 +14,7 @@ export function withForeword({ upstream, forward = (request) => fetch(request), 
   const base = upstream === undefined ? undefined : urlOf(upstream);
   return async (request, context) => {
     // Moved before it gets its body: a request that is made of another one no longer knows its length.
-    const sent = await attach(request, given, context, base && moved(request, base));
+    const sent = await attach(request, given, context, base && (await moved(request, base)));
     const response = await forward(sent.request, context);
     sent.answered(response);
     return response;
@@ -29,10 +30,11 @@ function urlOf(upstream) {
 }
 
 /** The request to the same path and query below another base. */
-function moved(request, base) {
+async function moved(request, base) {
   const { pathname, search } = new URL(request.url);
   const url = new URL(base);
   url.pathname = base.pathname.replace(/\/$/, '') + pathname;
   url.search = search;
-  return new Request(url, request);
+  const made = new Request(url, request);
+  return isHidden(request) ? new Request(made, { body: await request.arrayBuffer() }) : made;
 }

@@ -36,8 +36,7 @@ class Refused extends Error {
 }
 
 async function asked(request) {
-  if (!request.body) throw new Refused(400, 'there is no body');
-  const { bytes } = await readUpTo(request.body, MAX_BYTES);
+  const { bytes } = await readUpTo(request, MAX_BYTES);
   if (!bytes) throw new Refused(413, `the body is longer than ${MAX_BYTES} bytes`);
   let body;
   try {
