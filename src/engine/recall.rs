@@ -224,7 +224,7 @@ impl Recall {
     #[inline(never)]
     fn embed_here(&mut self, engine: &Engine) {
         let store = engine.store();
-        let wanted = store.learned() > 0 || (self.semantic_ms(engine) > 0.0 && !store.base().vectors().is_empty());
+        let wanted = self.semantic_ms(engine) > 0.0 && (store.learned() > 0 || !store.base().vectors().is_empty());
         self.side = store.model().filter(|_| wanted).map(|model| {
             let mut vector = vec![0.0; model.dimensions()];
             // Names are compared by themselves, and would drown what is asked.

@@ -27,7 +27,7 @@ pub(super) fn rank_learned(found: &mut Found, part: u8, config: &SearchConfig) {
 #[cfg(test)]
 mod tests {
     use crate::memory::{Record, Scope};
-    use crate::retrieve::{Found, OVERLAY, Query, Scratch, SearchConfig, Store, View};
+    use crate::retrieve::{Found, Hit, OVERLAY, Query, Scratch, SearchConfig, Store, View};
     use crate::snapshot::{IndexConfig, SnapshotBuilder};
 
     /// The snapshot's record matches slightly better than the one learned just now.
@@ -55,11 +55,14 @@ mod tests {
         assert_eq!(ids(&without)[..2], ["old", "new"]);
         assert_eq!(ids(&with)[..2], ["new", "old"]);
         assert!(without.1.hits.iter().all(|hit| hit.learned_rank.is_none() && hit.learned_share == 0.0));
+        let best = with.1.hits.iter().map(Hit::direct).fold(0.0, f32::max);
         for hit in &with.1.hits {
             let plain =
                 without.1.hits.iter().find(|plain| (plain.part, plain.record) == (hit.part, hit.record)).unwrap();
             assert_eq!(hit.learned_rank.is_some(), hit.part == OVERLAY);
             assert!((hit.direct() - plain.score).abs() < 1e-6 && hit.coverage == plain.coverage);
+            let share = hit.learned_rank.map_or(0.0, |place| 61.0 / (60.0 + place as f32) * hit.direct() / best);
+            assert!((hit.learned_share - SearchConfig::default().learned_weight * share).abs() < 1e-6, "{hit:?}");
         }
         let ranks: Vec<u32> = with.1.hits.iter().filter_map(|hit| hit.learned_rank).collect();
         assert_eq!(ranks, [1, 2], "a ranking of its own, from one");

@@ -67,20 +67,15 @@ fn a_hint_that_matches_nothing_changes_nothing() {
 #[test]
 fn the_copy_reaches_deeper_than_the_ranking() {
     let mut records: Vec<Record> = (0..40)
-        .map(|at| fact(&format!("t{at:02}"), "Zoe", "", &format!("Tea tea, and more tea, number {at}.")))
+        .map(|at| fact(&format!("t{at:02}"), "Zoe", "", &format!("In the report {at} somebody mentions tea once.")))
         .collect();
-    records.push(fact(
-        "deep",
-        "Ada",
-        "",
-        "A long report from the harbour in which somebody mentions tea once, among ships and cranes.",
-    ));
-    let engine = engine(records);
+    records.push(fact("deep", "Ada", "", "In the report 40 somebody mentions tea once."));
+    let engine = engine_with(records, Config { semantic_timeout_ms: 0.0, ..Config::default() });
     let request = |about: Option<&str>| Request { about: about.map(String::from), limit: Some(30), ..ask("tea") };
     let plain = engine.run(engine.search(request(None)).unwrap());
     assert!(!ids(&plain).contains(&"deep"));
-    let hinted = engine.run(engine.search(Request { limit: Some(60), ..request(Some("Ada")) }).unwrap());
-    assert!(ids(&hinted).contains(&"deep"));
+    let hinted = engine.run(engine.search(request(Some("Ada"))).unwrap());
+    assert_eq!(ids(&hinted)[0], "deep");
 }
 
 #[test]

@@ -17,6 +17,10 @@ fn words_without_a_topic_rank_and_admit_nothing() {
     let engine = engine(vec![
         about("tea", "What I like most of all is my green tea, and this is what it is."),
         about("home", "My home is in Kiel, and what is there is mine."),
+        about(
+            "visit",
+            "Please tell the concierge at the harbour office, who will show everybody the way up to the tower.",
+        ),
     ]);
     for prompt in ["What is the capital of France?", "What is my?", "And what is it?"] {
         assert_eq!(search(&engine, prompt), [""; 0], "{prompt}");
@@ -24,6 +28,25 @@ fn words_without_a_topic_rank_and_admit_nothing() {
         assert!(result.evidence.is_empty() && result.block.recall.is_empty(), "{prompt}");
     }
     assert_eq!(search(&engine, "What is my green tea?"), ["tea"]);
+    // Words of routine do bring records up; they stay outside.
+    assert_eq!(search(&engine, "Please show my green tea"), ["tea"]);
+}
+
+#[test]
+fn a_date_raises_what_is_of_that_time_and_removes_nothing() {
+    let on = |id: &str, dock: u32, day: &str| Record {
+        created: Timestamp::parse(day),
+        ..Record::new(id, format!("The ferry was painted in dock {dock}."))
+    };
+    let engine = engine(vec![on("march", 1, "2025-03-04"), on("may", 2, "2025-05-12"), on("june", 3, "2025-06-20")]);
+    let first = |prompt: &str| {
+        let ids = search(&engine, prompt);
+        assert_eq!(ids.len(), 3, "{prompt}");
+        ids.into_iter().next().unwrap()
+    };
+    assert_eq!(first("Which ferry was painted on 12 May 2025?"), "may");
+    assert_eq!(first("Which ferry was painted on 20 June 2025?"), "june");
+    assert_eq!(first("Which ferry was painted in March 2025?"), "march");
 }
 
 #[test]
