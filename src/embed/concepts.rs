@@ -1,3 +1,5 @@
+use crate::text::Beginnings;
+
 /// Hand-written groups of words that stand for one idea, by stem. Small on purpose: they help where the
 /// wording of operations work differs, and are no substitute for a trained model.
 const GROUPS: &[(&str, &[&str])] = &[
@@ -40,9 +42,25 @@ const GROUPS: &[(&str, &[&str])] = &[
     ),
 ];
 
+const BEGINNINGS: Beginnings = {
+    let mut beginnings = Beginnings::new();
+    let mut group = 0;
+    while group < GROUPS.len() {
+        let stems = GROUPS[group].1;
+        let mut stem = 0;
+        while stem < stems.len() {
+            beginnings = beginnings.and(stems[stem].as_bytes(), 0);
+            stem += 1;
+        }
+        group += 1;
+    }
+    beginnings
+};
+
 /// Names of the concepts that a stem belongs to.
 pub(super) fn concepts(stem: &str) -> impl Iterator<Item = &'static str> + '_ {
-    GROUPS.iter().filter(move |(_, stems)| stems.contains(&stem)).map(|(name, _)| *name)
+    let groups = if BEGINNINGS.may_begin(stem.as_bytes()) { GROUPS } else { &[] };
+    groups.iter().filter(move |(_, stems)| stems.contains(&stem)).map(|(name, _)| *name)
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@ use std::sync::Arc;
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
-use super::codec::encode;
+use super::codec::{encode, encode_onto};
 use super::facts::{FactColumns, Facts};
 use super::link::{Known, Linker};
 use super::segment::{Meta, Segment, tag};
@@ -62,7 +62,8 @@ struct Work {
     lengths: Vec<f32>,
     /// What the texts say at a glance, as the file keeps it.
     signatures: Vec<u8>,
-    words: Vec<(u32, u8)>,
+    /// By term: the record whose signature has it already, counted from 1.
+    signed: Vec<u32>,
     mean_lengths: FxHashMap<(u32, Shape), f32>,
     lexical: LexicalBuilder,
     group_lexical: LexicalBuilder,
@@ -92,7 +93,7 @@ struct Encoded {
 
 impl Encoded {
     fn push(&mut self, record: &Record) -> Result<(), Error> {
-        self.records.extend_from_slice(&encode(record)?);
+        encode_onto(record, &mut self.records)?;
         self.record_ends.extend_from_slice(&end(&self.records)?);
         self.ids.extend_from_slice(record.id.as_bytes());
         self.id_ends.extend_from_slice(&end(&self.ids)?);
@@ -623,8 +624,11 @@ impl Work {
     /// Cuts a record's text into the terms of its statement, signs the text, and embeds it if the model does so token by token.
     #[inline(never)]
     fn read(&mut self, record: &Record) -> Read {
-        let (mut read, words) = (Read::default(), &mut self.words);
-        words.clear();
+        let mut read = Read::default();
+        // A word takes some six bytes.
+        read.statement.reserve(record.text().len() / 6);
+        let mut signature = Signature::default();
+        let number = self.lengths.len() as u32 + 1;
         // As `embedding_text` says: the heading first.
         if let Some(batch) = self.batch.as_mut().filter(|_| !record.statement.is_empty()) {
             text::tokenize(&record.title, &mut |token| batch.add(self.vocabulary.token(&token).number, &token));
@@ -643,17 +647,22 @@ impl Work {
                 if asks {
                     read.asked.push(term);
                 }
-                words.extend(word.bit.map(|bit| (term, bit)));
+                if let Some(bit) = word.bit {
+                    let place = term as usize;
+                    if self.signed.len() <= place {
+                        self.signed.resize(place + 1, 0);
+                    }
+                    if let Some(signed) = self.signed.get_mut(place).filter(|signed| **signed != number) {
+                        *signed = number;
+                        signature.add(bit);
+                    }
+                }
             });
         }
         if let Some(batch) = &mut self.batch {
             batch.finish(&mut self.buffer);
             self.alone.push(&self.buffer);
         }
-        words.sort_unstable();
-        words.dedup();
-        let mut signature = Signature::default();
-        words.iter().for_each(|(_, bit)| signature.add(*bit));
         self.signatures.extend_from_slice(&signature.to_bytes());
         if record.statement.is_empty() {
             read.statement.clear();

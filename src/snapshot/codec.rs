@@ -1,5 +1,7 @@
 //! bincode, behind one door: the serde route, a limit, and nothing left over.
 
+use bincode::enc::write::Writer;
+use bincode::error::EncodeError;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -9,8 +11,25 @@ use crate::error::{Error, ErrorCode};
 const LIMIT: usize = 64 << 20;
 
 pub(super) fn encode<T: Serialize>(value: &T) -> Result<Vec<u8>, Error> {
-    bincode::serde::encode_to_vec(value, bincode::config::standard())
-        .map_err(|error| Error::new(ErrorCode::InvalidRecord, format!("cannot be encoded: {error}")))
+    let mut bytes = Vec::new();
+    encode_onto(value, &mut bytes)?;
+    Ok(bytes)
+}
+
+/// Appends a value; what cannot be encoded leaves no trace.
+pub(super) fn encode_onto<T: Serialize>(value: &T, bytes: &mut Vec<u8>) -> Result<(), Error> {
+    struct End<'a>(&'a mut Vec<u8>);
+    impl Writer for End<'_> {
+        fn write(&mut self, bytes: &[u8]) -> Result<(), EncodeError> {
+            self.0.extend_from_slice(bytes);
+            Ok(())
+        }
+    }
+    let before = bytes.len();
+    bincode::serde::encode_into_writer(value, End(bytes), bincode::config::standard()).map_err(|error| {
+        bytes.truncate(before);
+        Error::new(ErrorCode::InvalidRecord, format!("cannot be encoded: {error}"))
+    })
 }
 
 pub(super) fn decode<T: DeserializeOwned>(section: &str, bytes: &[u8]) -> Result<T, Error> {

@@ -22,6 +22,7 @@ pub use escape::{Style, escape, escape_prefix, unescape};
 pub use fold::fold;
 pub use forms::{key, umlauts};
 pub use language::{Language, is_grammar_pair, is_hiragana, is_ideograph, is_korean_ending, language};
+pub(crate) use list::Beginnings;
 pub use sentences::{asked_share, sentences};
 pub use signature::{NEAR, Signature, Weight};
 pub use stem::stem;

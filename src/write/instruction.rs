@@ -1,4 +1,4 @@
-use crate::text::glyphs;
+use crate::text::{Beginnings, glyphs};
 
 /// Whether `text` is shaped like an instruction to a model: an order to ignore what it was told, to take another
 /// role, to hide something from the user, to reveal its prompt; or the markup of a chat template.
@@ -11,7 +11,7 @@ pub fn instruction_like(text: &str) -> bool {
     MARKUP.iter().any(|markup| text.raw.contains(markup))
         || text
             .word_starts()
-            .filter(|&at| may_begin_anchor(&text.words, at))
+            .filter(|&at| text.words.as_bytes().get(at + 1..).is_some_and(|word| BEGINNINGS.may_begin(word)))
             .any(|at| RULES.iter().any(|rule| rule.holds(&text.words, at)))
         || !text.words.is_ascii() && UNSPACED.iter().any(|rule| rule.occurs(&text.words))
 }
@@ -48,34 +48,21 @@ impl Rule {
     }
 }
 
-/// One bit for the first three letters of each anchor, many to a bit: nearly every other word is passed over at once.
-const BEGINNINGS: [u64; 64] = {
-    let mut bits = [0; 64];
+/// How the anchors begin, after the space.
+const BEGINNINGS: Beginnings = {
+    let mut beginnings = Beginnings::new();
     let mut rule = 0;
     while rule < RULES.len() {
         let anchors = RULES[rule].anchors;
         let mut anchor = 0;
         while anchor < anchors.len() {
-            let word = anchors[anchor].as_bytes();
-            let at = beginning(word[1], word[2], word[3]);
-            bits[at / 64] |= 1 << (at % 64);
+            beginnings = beginnings.and(anchors[anchor].as_bytes(), 1);
             anchor += 1;
         }
         rule += 1;
     }
-    bits
+    beginnings
 };
-
-const fn beginning(first: u8, second: u8, third: u8) -> usize {
-    ((first as usize * 31 + second as usize) * 31 + third as usize) % 4096
-}
-
-fn may_begin_anchor(words: &str, space: usize) -> bool {
-    let letters = words.as_bytes().get(space + 1..).and_then(|rest| rest.first_chunk());
-    let Some([first, second, third]) = letters else { return false };
-    let at = beginning(*first, *second, *third);
-    BEGINNINGS.get(at / 64).is_some_and(|bits| bits >> (at % 64) & 1 == 1)
-}
 
 struct Folded {
     /// Lower case, without invisible characters; empty where no markup can be in it.
