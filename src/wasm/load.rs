@@ -10,6 +10,9 @@ use crate::embed::{HashEmbedder, StaticTable};
 use crate::error::{Error, ErrorCode};
 use crate::retrieve::LocalModel;
 
+/// Room for a search's buffers in a small store, in bytes.
+const SLACK: usize = 512 << 10;
+
 /// Collects a file, piece by piece as it is downloaded, with one copy of it in linear memory.
 #[wasm_bindgen]
 pub struct WasmBytes {
@@ -22,6 +25,10 @@ impl WasmBytes {
     #[wasm_bindgen(constructor)]
     pub fn new(expected: usize) -> WasmBytes {
         let mut bytes = Vec::new();
+        // With it for what the first search needs: each time that memory grows costs a host milliseconds, and what nobody writes to costs nothing.
+        let mut room = Vec::<u8>::new();
+        let _ = room.try_reserve_exact(expected.saturating_add(expected / 32).saturating_add(SLACK));
+        drop(std::hint::black_box(room));
         // Where there is no such room, the pieces themselves will tell.
         let _ = bytes.try_reserve_exact(expected);
         WasmBytes { bytes: bytes.into() }
