@@ -72,6 +72,7 @@ fn bigrams_contain(spoken: &str, phrase: &str) -> bool {
 }
 
 /// Whether the prompt begins like an order to produce something.
+#[inline(never)]
 pub fn is_command(words: &[&str]) -> bool {
     let polite = [
         "please", "can", "could", "you", "would", "i", "want", "need", "to", "help", "me", "now", "id", "like", "hey",
@@ -93,6 +94,7 @@ const TASKS: &[&str] = &[
 ];
 
 /// How many words of the prompt are of tasks.
+#[inline(never)]
 pub fn tasks(words: &[&str]) -> usize {
     words.iter().filter(|word| TASKS.binary_search(word).is_ok()).count()
 }
@@ -113,6 +115,7 @@ const ASKING_PAIRS: &[&str] = &[
 ];
 
 /// Whether the prompt asks about something that is or was.
+#[inline(never)]
 pub fn is_question(words: &[&str]) -> bool {
     let asks = |word: &&str| ASKING_PAIRS.contains(word) || word.contains(['何', '誰', '谁', '几', '吗', '몇']);
     words.iter().take(2).any(|word| QUESTIONS.binary_search(word).is_ok()) || words.iter().any(asks)
@@ -133,6 +136,7 @@ const BEFORE_HELP: &[&str] = &[
 ];
 
 /// Whether the prompt speaks of the user's own affairs.
+#[inline(never)]
 pub fn is_personal(words: &[&str]) -> bool {
     let of_user = |pair: &[&str]| matches!(pair, [before, "i" | "me"] if !BEFORE_HELP.contains(before));
     words.iter().any(|word| OWN.contains(word)) || words.get(2..).unwrap_or(&[]).windows(2).any(of_user)

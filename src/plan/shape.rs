@@ -29,6 +29,7 @@ pub struct Shape {
 }
 
 /// The shape of a prompt; `words` are folded.
+#[inline(never)]
 pub fn shape(text: &str, words: &[&str]) -> Shape {
     let word = |at: usize| words.get(at).copied().unwrap_or("");
     let pair = |firsts: &[&str], seconds: &[&str]| firsts.contains(&word(0)) && seconds.contains(&word(1));
@@ -66,6 +67,7 @@ pub fn shape(text: &str, words: &[&str]) -> Shape {
 }
 
 /// Whether it speaks, in the present, of any one of a kind: `does a piano`, `are in a year`. Of a thing remembered it would be `the`, or a name.
+#[inline(never)]
 fn of_a_kind(words: &[&str]) -> bool {
     let present = words.iter().position(|word| ["do", "does", "is", "are"].contains(word));
     present.is_some_and(|at| words.iter().skip(at + 1).any(|word| ["a", "an"].contains(word)))

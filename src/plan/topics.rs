@@ -64,6 +64,7 @@ impl TopicIndex {
     }
 
     /// The topics that `scope` may see and the prompt names, strongest first.
+    #[inline(never)]
     pub fn matches(&self, prompt: &str, topics: &[Topic], scope: &Scope) -> Vec<TopicMatch> {
         let spoken = stems(prompt, true);
         let mut found = Vec::new();
@@ -78,6 +79,7 @@ impl TopicIndex {
         found
     }
 
+    #[inline(never)]
     fn match_one(&self, number: usize, entry: &Entry, topic: &Topic, spoken: &[String]) -> Option<TopicMatch> {
         let names = std::iter::once(&topic.title).chain(&topic.aliases);
         for (at, (phrase, name)) in entry.phrases.iter().zip(names).enumerate() {

@@ -60,9 +60,13 @@ fn is_same(a: &Evidence, b: &Evidence) -> bool {
 #[inline(never)]
 pub fn mark_conflicts(evidence: &mut [Evidence]) {
     let claiming = evidence.iter().filter(|entry| !entry.subject.is_empty() && !entry.predicate.is_empty()).count();
-    if claiming < 2 {
-        return;
+    if claiming > 1 {
+        mark_claims(evidence);
     }
+}
+
+#[inline(never)]
+fn mark_claims(evidence: &mut [Evidence]) {
     let claims: Vec<(String, String, String)> = evidence
         .iter()
         .map(|entry| {

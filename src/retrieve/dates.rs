@@ -95,6 +95,7 @@ pub(super) struct Dates {
 /// Reads the dates in a prompt's folded words.
 ///
 /// `now` anchors `today`, `yesterday`, `last month` and the like; without it they are passed over.
+#[inline(never)]
 pub(super) fn dates_in(words: &[String], now: Option<Timestamp>) -> Dates {
     let mut found = Dates::default();
     let word = |at: usize| words.get(at).map_or("", String::as_str);

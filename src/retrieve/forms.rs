@@ -23,6 +23,7 @@ struct Wanted {
 }
 
 /// The merged lists of the query's terms that have other forms in the index; `None` for the others.
+#[inline(never)]
 pub fn merged(index: Lexical<'_>, query: &Query) -> Vec<Option<Merged>> {
     let mut found: Vec<Vec<(usize, f32)>> = vec![Vec::new(); query.terms.len()];
     words(index, query, &mut found);
@@ -36,6 +37,7 @@ pub fn merged(index: Lexical<'_>, query: &Query) -> Vec<Option<Merged>> {
     found.iter().enumerate().map(|forms| (!forms.1.is_empty()).then(|| merge(forms))).collect()
 }
 
+#[inline(never)]
 fn words(index: Lexical<'_>, query: &Query, found: &mut [Vec<(usize, f32)>]) {
     let language = query.language;
     if language == Language::English {
@@ -88,6 +90,7 @@ fn is_compound(stored: &str, key: &str, surface: &str) -> bool {
 }
 
 /// Characters that stand alone, followed by grammar, found in every pair that holds them.
+#[inline(never)]
 fn lone(index: Lexical<'_>, query: &Query, found: &mut [Vec<(usize, f32)>]) {
     let wanted: Vec<(usize, char)> = query
         .terms

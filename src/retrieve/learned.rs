@@ -5,6 +5,7 @@ use super::{Found, Hit, SearchConfig};
 ///
 /// It brings no record in and none over a bar: its hits are those that matched, and [`Hit::direct`] leaves it out.
 /// Source of the reciprocal rank: Cormack, Clarke and Büttcher, "Reciprocal Rank Fusion outperforms Condorcet" (2009).
+#[inline(never)]
 pub(super) fn rank_learned(found: &mut Found, part: u8, config: &SearchConfig) {
     let best = found.hits.iter().map(Hit::direct).fold(0.0, f32::max);
     if config.learned_weight <= 0.0 || best <= 0.0 {

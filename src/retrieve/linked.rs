@@ -15,6 +15,7 @@ const TELLING: usize = 64;
 /// Adds to each hit what the links to the best other hits are worth; at most `config.links_weight`.
 ///
 /// Links bring no record in and none over a bar: `found` holds only what matched directly, and words and similarity alone admit.
+#[inline(never)]
 pub(super) fn lend(parts: &[Part<'_>], found: &mut Found, query: &Query, config: &SearchConfig) {
     let best = found.hits.first().map_or(0.0, |hit| hit.score);
     if config.links_weight <= 0.0 || best <= 0.0 {

@@ -297,6 +297,7 @@ impl Store {
     }
 
     /// Searches snapshot and overlay together. `side` applies to both, since both are embedded by one model.
+    #[inline(never)]
     pub fn search(
         &self,
         query: &Query,

@@ -16,6 +16,7 @@ impl Answer {
     pub const ALL: [Answer; 2] = [Answer::Time, Answer::Quantity];
 
     /// What a prompt of these folded words asks for. English.
+    #[inline(never)]
     pub fn asked(words: &[String]) -> Option<Answer> {
         let word = |at: usize| words.get(at).map_or("", String::as_str);
         for at in 0..words.len() {

@@ -30,6 +30,7 @@ impl Language {
 }
 
 /// The language most of whose words of grammar stand among the folded `words`; English among equals.
+#[inline(never)]
 pub fn language<S: AsRef<str>>(words: &[S]) -> Language {
     let count = |language: Language| words.iter().filter(|word| language.is_function(word.as_ref())).count();
     let mut best = (count(Language::English), Language::English);

@@ -31,6 +31,7 @@ pub(super) const SHORTEST: usize = 48;
 ///
 /// An element whose least form does not fit is passed over for the next one, so that one with an oversized
 /// label costs nobody else a place.
+#[inline(never)]
 pub(super) fn fill(items: &[Item], room: Room) -> (Vec<Slot>, Ledger) {
     let mut ledger = Ledger::new(items, room);
     let mut slots = Vec::<Slot>::new();
@@ -52,6 +53,7 @@ pub(super) fn fill(items: &[Item], room: Room) -> (Vec<Slot>, Ledger) {
 }
 
 /// The shortest acceptable form of an item, paid for; the full label if it is not out of proportion.
+#[inline(never)]
 fn least_form(item: &Item, at: usize, room: Room, ledger: &mut Ledger) -> Option<Slot> {
     let text = item.len.min(room.least);
     for lean in [false, true] {
@@ -64,6 +66,7 @@ fn least_form(item: &Item, at: usize, room: Room, ledger: &mut Ledger) -> Option
     None
 }
 
+#[inline(never)]
 fn lengthen(items: &[Item], slots: &mut [Slot], room: Room, ledger: &mut Ledger) {
     for slot in slots.iter_mut().filter(|slot| slot.lean) {
         if let Some(item) = items.get(slot.item) {

@@ -6,6 +6,7 @@ use crate::rank::Evidence;
 ///
 /// A result's own id where no other has it; else `provider:id`; and where that is taken too, or there is no id, a
 /// `~` with the result's place is added. They depend on the whole list, never on what fits.
+#[inline(never)]
 pub fn citation_ids(evidence: &[Evidence]) -> Vec<String> {
     let mut uses = BTreeMap::<&str, usize>::new();
     for result in evidence {
@@ -39,6 +40,7 @@ pub fn citation_ids(evidence: &[Evidence]) -> Vec<String> {
 }
 
 /// Of each result, the places of those that contradict it, whichever of the two says so; 32 of them at most.
+#[inline(never)]
 pub(super) fn opponents(evidence: &[Evidence]) -> Vec<BTreeSet<usize>> {
     let mut places = BTreeMap::<&str, Vec<usize>>::new();
     for (place, result) in evidence.iter().enumerate() {
@@ -61,6 +63,7 @@ pub(super) fn opponents(evidence: &[Evidence]) -> Vec<BTreeSet<usize>> {
 
 /// The order to show results in, as places: by rank, but what contradicts a result comes right after it,
 /// so that both sides are read together and neither is lost alone.
+#[inline(never)]
 pub(super) fn reading_order(opponents: &[BTreeSet<usize>]) -> Vec<usize> {
     let mut placed = vec![false; opponents.len()];
     let mut order = Vec::with_capacity(opponents.len());

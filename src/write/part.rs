@@ -118,6 +118,7 @@ impl Part<'_> {
     }
 
     /// Finds how long each text is once escaped; beyond `most` bytes it does not matter.
+    #[inline(never)]
     fn measure(&mut self, most: usize) {
         let style = self.style();
         let mut scratch = String::new();
@@ -136,6 +137,7 @@ impl Part<'_> {
     }
 
     /// Writes the part within `room` bytes, each provider's elements within `provider_room`; nothing if no element fits.
+    #[inline(never)]
     fn render(&self, room: usize, provider_room: usize) -> Written {
         let frame = 2 * self.frame.len() + "<>\n\n</>\n".len() + self.notice.len();
         let Some(total) = room.checked_sub(frame) else {
