@@ -124,8 +124,8 @@ export interface Embedder {
 export interface SemanticBackend {
   /** Ids of records, best first. */
   search(query: string, limit: number, options: { signal: AbortSignal; scope: Scope }): string[] | Promise<string[]>;
-  /** Takes over the whole state; revisions older than the known one are to be ignored, 0 has no order. */
-  reconcile?(activeSet: { id: string; text: string }[], revision: number, options: { signal: AbortSignal }): unknown;
+  /** Takes over the whole state: every record that may be retrieved, with the scope it is private to. Revisions older than the known one are to be ignored, 0 has no order. */
+  reconcile?(activeSet: { id: string; title: string; text: string; cues: string[]; scope: Scope }[], revision: number, options: { signal: AbortSignal }): unknown;
 }
 
 export type Planner = (
@@ -262,7 +262,12 @@ export interface Block {
   recall: string;
   /** Ids in the block, as they are cited. */
   included: string[];
+  /** Results that did not fit. */
   omitted: number;
+  /** Results whose text was cut to fit. */
+  shortened: number;
+  /** Topics that did not fit. */
+  catalogOmitted: number;
   /** Stays the same while the content does. */
   fingerprint: string;
   /** Invisible controls that were made visible. */
@@ -288,6 +293,8 @@ export interface RecallResult {
   degraded: { part: string; message: string }[];
   revision: string;
   overlayRevision: number;
+  /** Of what was prepared: in which turn, from which turn on and until when (a time) it may be served, and whether this is it, served. */
+  prepared?: { sourceTurn: number; firstTurn: number; expires?: string | null; served: boolean } | null;
 }
 
 export type ModuleSource = WebAssembly.Module | BufferSource | Response | Promise<WebAssembly.Module | BufferSource | Response>;

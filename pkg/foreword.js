@@ -380,11 +380,12 @@ function withoutMemory(message) {
   return {
     plan: { shouldRetrieve: false, confidence: 0, topics: [], requests: [], reason: message, stage: 0, signals: {} },
     evidence: [],
-    block: { text: '', catalog: '', recall: '', included: [], omitted: 0, fingerprint: '', neutralized: 0, catalogTokens: 0, recallTokens: 0 },
+    block: { text: '', catalog: '', recall: '', included: [], omitted: 0, shortened: 0, catalogOmitted: 0, fingerprint: '', neutralized: 0, catalogTokens: 0, recallTokens: 0 },
     providers: [],
     degraded: [{ part: 'module', message }],
     revision: '',
     overlayRevision: 0,
+    prepared: null,
   };
 }
 

@@ -264,3 +264,17 @@ test('what the facade knows by heart is what the module says', () => {
   assert.equal(DEADLINE_MS, config.deadlineMs);
   assert.deepEqual([...OPTIONS].sort(), Object.keys(request).filter((key) => !['prompt', 'now', 'asOf'].includes(key)).sort());
 });
+
+test('a result has all its fields, where there is nothing to give too', async () => {
+  const memory = await Foreword.load(bytes, { nonce });
+  const whole = await memory.recall('billing rewrite', { now });
+  // Of recalls that hold the loop, some wait for a turn.
+  const asked = Array.from({ length: 6 }, () => {
+    for (const until = performance.now() + 4; performance.now() < until; );
+    return memory.recall('billing rewrite', { now });
+  });
+  memory.dispose();
+  const nothing = (await Promise.all(asked)).find(({ degraded }) => degraded.length > 0);
+  assert.deepEqual(nothing.degraded.map(({ part }) => part), ['module']);
+  for (const part of [(result) => result, ({ plan }) => plan, ({ block }) => block]) assert.deepEqual(Object.keys(part(nothing)), Object.keys(part(whole)));
+});
