@@ -147,7 +147,8 @@ impl Content {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::rank::SourceRef;
+    use crate::memory::Scope;
+    use crate::rank::{Freshness, SourceRef};
 
     struct Whole(Evidence);
 
@@ -201,6 +202,32 @@ mod tests {
     }
 
     #[test]
+    fn what_is_anothers_or_stands_otherwise_is_not_the_same() {
+        let entry = |text: &str| Evidence {
+            id: "a".into(),
+            provider_id: "notes".into(),
+            text: text.into(),
+            freshness: Freshness::Fresh,
+            ..Evidence::default()
+        };
+        let hers = Scope::global().with("user", "ana");
+        let other = |text: &str| Evidence { id: "b".into(), ..entry(text) };
+        let gate = "The harbour gate opens at noon.";
+        let crane = "The crane was painted red.";
+        for (second, kept, why) in [
+            (entry(crane), 1, "one id of one provider"),
+            (Evidence { provider_id: "wiki".into(), ..entry(crane) }, 2, "an id of another provider"),
+            (Evidence { scope: hers.clone(), ..entry(crane) }, 2, "an id of another scope"),
+            (other(gate), 1, "the same text"),
+            (Evidence { provider_id: "wiki".into(), ..other(gate) }, 1, "the same text of another provider"),
+            (Evidence { scope: hers, ..other(gate) }, 2, "the same text of another scope"),
+            (Evidence { freshness: Freshness::Historical, ..other(gate) }, 2, "the same text, no longer in force"),
+        ] {
+            assert_eq!(deduplicate(vec![Whole(entry(gate)), Whole(second)]).len(), kept, "{why}");
+        }
+    }
+
+    #[test]
     fn a_number_a_negation_or_an_identifier_keeps_texts_apart() {
         for (a, b) in [
             (
@@ -232,5 +259,19 @@ mod tests {
         assert_eq!(evidence[0].conflicts_with, ["b"]);
         assert_eq!(evidence[1].conflicts_with, ["a"]);
         assert!(evidence[2].flags.is_empty());
+        // Passages of one document go on with it.
+        let of = |session: &str| vec![SourceRef { session: session.into(), ..SourceRef::default() }];
+        for (sessions, conflicts) in [(["s1", "s1"], 0), (["s1", "s2"], 2), (["", ""], 2)] {
+            let mut evidence = vec![
+                Evidence { sources: of(sessions[0]), ..claim("a", "Rhea is vegan") },
+                Evidence { sources: of(sessions[1]), ..claim("b", "Rhea eats fish") },
+            ];
+            mark_conflicts(&mut evidence);
+            assert_eq!(
+                evidence.iter().filter(|entry| entry.flags == [Flag::Conflicting]).count(),
+                conflicts,
+                "{sessions:?}"
+            );
+        }
     }
 }
