@@ -123,3 +123,55 @@ impl RankConfig {
             .collect()
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const DAY_MS: i64 = 86_400_000;
+
+    #[test]
+    fn each_signal_moves_a_result_the_right_way_and_by_no_more_than_its_weight() {
+        let config = RankConfig::default();
+        let plain = Standing { freshness: Freshness::Undated, ..Standing::default() };
+        assert!(config.components(&plain).is_empty(), "what says nothing adds nothing");
+        let importance = |share: f32| Standing { importance: Some(share), ..plain };
+        let changed = |days: i64| Standing { age_days: Some(days), ..plain };
+        let cases = [
+            ("scope", Standing { specificity: 1, ..plain }, config.scope / 2.0),
+            ("scope", Standing { specificity: 3, ..plain }, config.scope * 0.75),
+            ("importance", importance(1.0), config.importance),
+            ("importance", importance(0.0), -config.importance),
+            ("recency", changed(0), config.recency),
+            ("recency", changed(config.fresh_days), config.recency / 2.0),
+            ("recency", changed(-5), config.recency),
+            ("stale", Standing { freshness: Freshness::Stale, ..plain }, -config.stale),
+            ("historical", Standing { freshness: Freshness::Historical, ..plain }, -config.historical),
+            ("asks", Standing { asks: 0.5, ..plain }, -config.asks / 2.0),
+            ("unresolved", Standing { unresolved: true, ..plain }, config.unresolved),
+            ("plan", Standing { plan: 0.8, ..plain }, config.plan * 0.8),
+        ];
+        for (name, standing, expected) in cases {
+            let components = config.components(&standing);
+            let [only] = components.as_slice() else { panic!("{name}: {components:?}") };
+            assert_eq!(only.name, name);
+            assert!((only.contribution - expected).abs() < 1e-9, "{only:?}, and not {expected}");
+        }
+        assert!(config.components(&importance(0.5)).is_empty(), "the middle is what nobody said");
+        let old = config.components(&changed(i64::MAX));
+        assert!(old.iter().all(|component| (0.0..1e-6).contains(&component.contribution)), "{old:?}");
+    }
+
+    #[test]
+    fn freshness_is_told_by_days() {
+        let config = RankConfig::default();
+        let now = Timestamp(1_000 * DAY_MS);
+        let ago = |days: i64| config.freshness(Some(Timestamp(now.0 - days * DAY_MS)), Some(now), true);
+        assert_eq!([ago(-1), ago(0), ago(30)], [Freshness::Fresh; 3]);
+        assert_eq!([ago(31), ago(365)], [Freshness::Aging; 2]);
+        assert_eq!([ago(366), ago(999)], [Freshness::Stale; 2]);
+        assert_eq!(config.freshness(None, Some(now), true), Freshness::Undated);
+        assert_eq!(config.freshness(Some(now), None, true), Freshness::Undated);
+        assert_eq!(config.freshness(Some(now), Some(now), false), Freshness::Historical);
+    }
+}

@@ -50,6 +50,35 @@ fn a_date_raises_what_is_of_that_time_and_removes_nothing() {
 }
 
 #[test]
+fn scope_importance_and_age_decide_between_equals() {
+    let now = Timestamp::parse("2025-12-01");
+    let ana = Scope::global().with("user", "ana");
+    let crane = |id: &str, number: u32| Record::new(id, format!("Crane {number} was painted by the night crew."));
+    // The second of each pair is the better one; of equals, the first would lead.
+    let pairs = [
+        ("scope", crane("a", 1), Record { scope: ana.clone(), ..crane("b", 2) }),
+        (
+            "importance",
+            Record { importance: Some(0.2), ..crane("a", 1) },
+            Record { importance: Some(0.9), ..crane("b", 2) },
+        ),
+        (
+            "recency",
+            Record { created: Timestamp::parse("2025-09-01"), ..crane("a", 1) },
+            Record { created: Timestamp::parse("2025-11-28"), ..crane("b", 2) },
+        ),
+        ("stale", Record { created: Timestamp::parse("2022-01-01"), ..crane("a", 1) }, crane("b", 2)),
+    ];
+    for (name, first, second) in pairs {
+        let engine = engine(vec![first, second]);
+        let request = Request { scope: ana.clone(), now, ..ask("Who painted the crane?") };
+        let result = engine.run(engine.search(request).unwrap());
+        assert_eq!(ids(&result), ["b", "a"], "{name}");
+        assert!(result.evidence.iter().any(|entry| entry.components.iter().any(|part| part.name == name)), "{name}");
+    }
+}
+
+#[test]
 fn every_field_is_searched_and_neighbours_at_low_weight() {
     let mut builder = SnapshotBuilder::new(IndexConfig::default(), None);
     let entity = KnownEntity { name: "Rhea".into(), aliases: vec!["quokka".into()], ..KnownEntity::default() };
