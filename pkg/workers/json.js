@@ -53,7 +53,8 @@ export function members(text, span) {
   const found = new Map();
   for (let at = skip(text, span.start + 1); text[at] === '"'; ) {
     const afterName = endOfString(text, at);
-    const name = JSON.parse(text.slice(at, afterName));
+    const plain = text.slice(at + 1, afterName - 1);
+    const name = plain.includes('\\') ? JSON.parse(`"${plain}"`) : plain;
     if (found.has(name)) return undefined;
     const start = skip(text, skip(text, afterName) + 1);
     const end = endOf(text, start);

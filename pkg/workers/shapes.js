@@ -43,9 +43,10 @@ export function understood(text, shape) {
 function lastWords(text, list, value, shape) {
   if (typeof value === 'string') return shape.alone ? spoken(text, list, value, shape) : undefined;
   if (!Array.isArray(value)) return undefined;
-  const spans = elements(text, list);
+  let spans;
   for (let i = value.length - 1; i >= 0; i--) {
     if (!isObject(value[i]) || value[i].role !== 'user') continue;
+    spans ??= elements(text, list);
     const content = members(text, spans[i])?.get('content');
     if (!content) return undefined;
     const found = spoken(text, content, value[i].content, shape);
