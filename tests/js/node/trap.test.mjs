@@ -6,6 +6,7 @@ import { setFlagsFromString } from 'node:v8';
 setFlagsFromString('--wasm-max-mem-pages=768');
 const { Foreword, buildSnapshot } = await import('../../../pkg/entry.node.js');
 const { MemoryPool, nameOf } = await import('../../../pkg/storage/index.js');
+const { withForeword } = await import('../../../pkg/workers/index.js');
 
 // Nothing may escape into the event loop: a program ends of it.
 const escaped = [];
@@ -121,6 +122,27 @@ test('more than the module’s memory holds does not get into it', async () => {
   assert.deepEqual(result.degraded, []);
   const { results, rejected } = result.providers.find(({ id }) => id === 'flood');
   assert.equal(results + rejected, 1000);
+  memory.dispose();
+  await calm();
+});
+
+test('a request goes on whatever traps: somebody else’s change while it is recalled for, or its own words', async () => {
+  const memory = await Foreword.load(bytes, { nonce, providers: [{ id: 'slow', topics: '*', search: () => new Promise((resolve) => setTimeout(resolve, 30, [])) }] });
+  const faults = [];
+  const sent = [];
+  const ask = withForeword({ memory, scope: () => ({}), recall: { now, providers: ['slow'] }, maxBytes: 1 << 27, timeoutMs: 5000, onError: (error) => faults.push(error), forward: async (request) => (sent.push(await request.text()), new Response()) });
+  const post = (content) => new Request('http://proxy.example/v1/chat/completions', { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ messages: [{ role: 'user', content }] }) });
+  const question = 'Where does the tide table for Kiel hang?';
+  const onItsWay = ask(post(question));
+  await new Promise((resolve) => setTimeout(resolve, 10));
+  assert.throws(() => memory.remember({ id: 'huge', statement: huge() }), trapped);
+  await onItsWay;
+  await ask(post(huge()));
+  await ask(post(question));
+  const content = sent.map((text) => JSON.parse(text).messages[0].content);
+  for (const at of [0, 2]) assert.match(content[at], /hangs in the office[^]*Kiel hang\?$/);
+  assert.ok(content[1].endsWith(huge()));
+  assert.deepEqual(faults, []);
   memory.dispose();
   await calm();
 });
